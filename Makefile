@@ -8,13 +8,11 @@ LINTER         := .tools/$(LINTER_VERSION)/golangci-lint
 #
 # With CI set, or RACE=1, the tests run with the race detector, which needs a C compiler. It leaves out SQLite, which is C
 # translated to Go: nothing of this project is in there, and it would take two thirds of the time. SHORT=1 draws a fifth of the random
-# cases (-short); RUN and SKIP choose tests by name; PARALLEL is how many of a package run at once, which mostly wait. CI leaves vet to
-# lint.
+# cases (-short); RUN and SKIP choose tests by name. CI leaves vet to lint.
 RACE      ?= $(if $(CI),1)
-PARALLEL  ?= 6
 PACKAGES  ?= ./...
 DETECTOR  := -race $(foreach part,sqlite/lib libc memory,-gcflags=modernc.org/$(part)=-race=false)
-TEST       = $(if $(RACE),CGO_ENABLED=1 )go test $(if $(RACE),$(DETECTOR) )$(if $(CI),-vet=off )$(if $(SHORT),-short )-parallel $(PARALLEL) \
+TEST       = $(if $(RACE),CGO_ENABLED=1 )go test $(if $(RACE),$(DETECTOR) )$(if $(CI),-vet=off )$(if $(SHORT),-short )-parallel 6 \
 	-timeout 40m $(if $(RUN),-run $(RUN)) $(if $(SKIP),-skip $(SKIP))
 
 # Tests that need an installed program have its name in theirs, at one of three levels; two packages need one for every test.

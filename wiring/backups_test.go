@@ -249,7 +249,7 @@ func TestARestorationThatIsKilledIsDoneOrNot(t *testing.T) {
 			if !isDone && polls > 0 {
 				killed++
 			}
-			if wrong := examine(t, environ...); wrong != nil {
+			if wrong := slices.DeleteFunc(examine(t, environ...), isLeftover); len(wrong) > 0 {
 				t.Error(wrong)
 			}
 		}
@@ -405,7 +405,7 @@ func TestARestorationThatIsKilledAsItSwitchesChangesNothingOnPostgres(t *testing
 	if got := count("SELECT count(*) FROM companies"); got != 2 {
 		t.Errorf("%d companies are there", got)
 	}
-	if wrong := examine(t, environ...); wrong != nil {
+	if wrong := slices.DeleteFunc(examine(t, environ...), isLeftover); len(wrong) > 0 {
 		t.Error(wrong)
 	}
 	mustRun(t, environ, "restore", "--replace", file)

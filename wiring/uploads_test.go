@@ -200,7 +200,7 @@ func TestReportedLinesAreListed(t *testing.T) {
 			path = got.path() + "/errors?limit=2&cursor=" + *answer.Meta.Page.Cursor
 		}
 		if len(lines) != 3 || lines[0].Line != 2 || *lines[0].ID != "cmp_7" || len(lines[0].Errors) != 3 ||
-			lines[0].Errors[0].Field == "" || lines[1].Line != 3 || lines[1].ID != nil || lines[2].Line != 4 {
+			lines[0].Errors[1].Field == "" || lines[1].Line != 3 || lines[1].ID != nil || lines[2].Line != 4 {
 			t.Errorf("%+v", lines)
 		}
 

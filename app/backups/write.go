@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"hash"
 	"io"
-	"io/fs"
 
 	"holdco/domain/access"
 	"holdco/domain/backup"
@@ -34,7 +33,7 @@ func (s *Service) Write(ctx context.Context, caller access.Caller, wanted inboun
 			err = interrupted{"the backup was interrupted: nothing of it is kept; run it again", ctx.Err()}
 			return
 		}
-		if _, looking := s.Archives.List(s.Archives.Folder(wanted.File)); err != nil && errors.Is(looking, fs.ErrNotExist) {
+		if _, looking := s.Archives.List(s.Archives.Folder(wanted.File)); err != nil && looking != nil {
 			err = fmt.Errorf("the folder of the backup went away while it was written; see whether its disk is there: %w", looking)
 			return
 		}
