@@ -23,10 +23,14 @@ type feedReader struct {
 	at     lead.FeedPosition
 	leads  map[id.Lead]lead.Place
 	names  map[string]string
+
+	// sees is which campaigns of a lead the filter shows by now; nil: that is not compared. seen is what it was when the lead came.
+	sees func(id.Lead) []id.Campaign
+	seen map[id.Lead][]id.Campaign
 }
 
 func newFeedReader(filter lead.Filter) *feedReader {
-	return &feedReader{filter: filter, leads: map[id.Lead]lead.Place{}, names: map[string]string{}}
+	return &feedReader{filter: filter, leads: map[id.Lead]lead.Place{}, names: map[string]string{}, seen: map[id.Lead][]id.Campaign{}}
 }
 
 // read reads on to the end, in pages of a size.
@@ -58,6 +62,9 @@ func (r *feedReader) apply(page lead.FeedPage, size int) error {
 				return fmt.Errorf("%+v has another lead, or none", change)
 			}
 			r.leads[change.Lead] = change.Exported.Place
+			if r.sees != nil {
+				r.seen[change.Lead] = r.sees(change.Lead)
+			}
 		case lead.Gone, lead.Left:
 			if change.Place.Revision <= r.at.Fresh || (change.Kind == lead.Gone) == change.At.IsZero() {
 				return fmt.Errorf("who began with nothing at %d is told of %+v", r.at.Fresh, change)
@@ -108,6 +115,40 @@ func (f *fixture) checkCopy(r *feedReader, size int) {
 	if diff := cmp.Diff(want, r.leads) + cmp.Diff(names, r.names); diff != "" {
 		f.Fatalf("%+v at %+v: -want +got:\n%s", r.filter, r.at, diff)
 	}
+	for which := range r.leads {
+		if r.sees != nil && !slices.Equal(r.seen[which], r.sees(which)) {
+			f.Fatalf("%+v at %+v: %s came with the campaigns %v, and has %v", r.filter, r.at, which, r.seen[which], r.sees(which))
+		}
+	}
+}
+
+// reader is a new reader of a copy that has the campaigns of leads that its filter shows.
+func (f *fixture) reader(filter lead.Filter) *feedReader {
+	r := newFeedReader(filter)
+	r.sees = func(which id.Lead) (seen []id.Campaign) {
+		for _, one := range f.now() {
+			if one.ID != which {
+				continue
+			}
+			for _, campaign := range one.Campaigns {
+				if shown := filter.View.Industries; len(shown) == 0 || slices.Contains(shown, f.record.industries[campaign]) {
+					seen = append(seen, campaign)
+				}
+			}
+		}
+		return seen
+	}
+	return r
+}
+
+// move gives a campaign another industry, or the same.
+func (f *fixture) move(which id.Campaign, to id.Industry) {
+	f.Helper()
+	f.update(func(ctx context.Context, tx store.Tx, at time.Time) ([]lead.Stored, error) {
+		moved := lead.Campaign{ID: which, Name: "Campaign", Status: lead.StatusDraft, Industry: to, CreatedAt: at, UpdatedAt: at}
+		return nil, tx.Campaigns().Keep(ctx, []lead.Campaign{moved})
+	})
+	f.record.industries[which] = to
 }
 
 // copies lets readers keep copies through random histories: of nothing, or of what a reader before them had.
@@ -121,7 +162,7 @@ func copies(f *fixture) {
 			if len(readers) < 4 && rapid.Bool().Draw(t, "begins") {
 				filter := drawFilter(t, own.now())
 				filter.Since = time.Time{} // the feed has instants of its own
-				readers = append(readers, newFeedReader(filter))
+				readers = append(readers, own.reader(filter))
 			}
 			own.drawChange(t)
 			for _, one := range readers {
@@ -148,7 +189,7 @@ func copies(f *fixture) {
 			if one.at != before {
 				own.Fatalf("nothing came, and the position moved from %+v to %+v", before, one.at)
 			}
-			late := newFeedReader(one.filter)
+			late := own.reader(one.filter)
 			own.checkCopy(late, 5)
 		}
 		f.seen = own.seen

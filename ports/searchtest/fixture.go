@@ -41,6 +41,8 @@ type record struct {
 	states  map[lead.Revision]lead.State
 	leads   map[lead.Revision][]lead.Stored
 	present lead.Revision
+
+	industries map[id.Campaign]id.Industry // of campaigns, by now
 }
 
 // campaigns, industries and verticals are those that leads may have.
@@ -53,7 +55,9 @@ var (
 func newFixture(t *testing.T, subject Subject) *fixture {
 	f := &fixture{
 		reporter: t, t: t, ctx: t.Context(), subject: subject,
-		record: &record{states: map[lead.Revision]lead.State{}, leads: map[lead.Revision][]lead.Stored{}},
+		record: &record{
+			states: map[lead.Revision]lead.State{}, leads: map[lead.Revision][]lead.Stored{}, industries: map[id.Campaign]id.Industry{},
+		},
 	}
 	f.update(func(ctx context.Context, tx store.Tx, at time.Time) ([]lead.Stored, error) {
 		taxonomy := lead.Taxonomy{}

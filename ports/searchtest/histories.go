@@ -38,7 +38,8 @@ func (f *fixture) removeAll() {
 }
 
 func (f *fixture) drawChange(t *rapid.T) {
-	switch rapid.SampledFrom([]string{"keep", "keep", "keep", "own timestamps", "remove", "rename", "other"}).Draw(t, "change") {
+	kinds := []string{"keep", "keep", "keep", "own timestamps", "remove", "rename", "move", "move", "other"}
+	switch rapid.SampledFrom(kinds).Draw(t, "change") {
 	case "keep":
 		f.keep(rapid.SliceOfN(rapid.Custom(drawLead), 1, 25).Draw(t, "leads")...)
 	case "own timestamps":
@@ -51,6 +52,8 @@ func (f *fixture) drawChange(t *rapid.T) {
 		f.remove(rapid.SliceOfN(rapid.Custom(drawID), 1, 20).Draw(t, "ids")...)
 	case "rename":
 		f.rename(rapid.SampledFrom(industries).Draw(t, "industry"), rapid.SampledFrom([]string{"One", "Two"}).Draw(t, "name"))
+	case "move":
+		f.move(rapid.SampledFrom(campaigns).Draw(t, "campaign"), rapid.SampledFrom(append(industries, "")).Draw(t, "to"))
 	default:
 		f.keep()
 	}
