@@ -162,6 +162,9 @@ func copies(f *fixture) {
 			if len(readers) < 4 && rapid.Bool().Draw(t, "begins") {
 				filter := drawFilter(t, own.now())
 				filter.Since = time.Time{} // the feed has instants of its own
+				if rapid.Bool().Draw(t, "shows much") {
+					filter = lead.Filter{View: lead.View{Industries: drawSome(t, "shown industries", industries)}}
+				}
 				readers = append(readers, own.reader(filter))
 			}
 			own.drawChange(t)

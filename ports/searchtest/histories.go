@@ -53,7 +53,9 @@ func (f *fixture) drawChange(t *rapid.T) {
 	case "rename":
 		f.rename(rapid.SampledFrom(industries).Draw(t, "industry"), rapid.SampledFrom([]string{"One", "Two"}).Draw(t, "name"))
 	case "move":
-		f.move(rapid.SampledFrom(campaigns).Draw(t, "campaign"), rapid.SampledFrom(append(industries, "")).Draw(t, "to"))
+		for range rapid.IntRange(1, 3).Draw(t, "moves") {
+			f.move(rapid.SampledFrom(campaigns).Draw(t, "campaign"), rapid.SampledFrom(append(industries, "")).Draw(t, "to"))
+		}
 	default:
 		f.keep()
 	}
