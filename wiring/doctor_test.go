@@ -43,7 +43,9 @@ func examine(t *testing.T, environ ...string) (wrong []string) {
 }
 
 // isLeftover reports whether what examine found is what a killed restoration has left, which the next one removes.
-func isLeftover(wrong string) bool { return strings.HasPrefix(wrong, "growth: warning: the schema holdco_restoring_") }
+func isLeftover(wrong string) bool {
+	return strings.HasPrefix(wrong, "growth: warning: the schema holdco_restoring_")
+}
 
 // What only looks leaves nothing, also where there is no store yet.
 func TestCommandsThatLookWriteNothingToAnEmptyPostgres(t *testing.T) {
