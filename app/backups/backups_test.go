@@ -219,6 +219,15 @@ func (p place) write(t *testing.T, wanted inbound.BackupWanted) backup.Written {
 	return must[backup.Written](t)(p.Write(t.Context(), caller, wanted))
 }
 
+// saved records something, and returns the file of a backup with it.
+func (p place) saved(t *testing.T) (file string) {
+	t.Helper()
+	p.record(t)
+	file = p.path("b.tar.zst")
+	p.write(t, inbound.BackupWanted{File: file})
+	return file
+}
+
 func (p place) fill(t *testing.T) map[string][]string {
 	t.Helper()
 	opened, done := p.open(t)
@@ -563,9 +572,7 @@ func TestARestorationKeepsWhatWasThere(t *testing.T) {
 	t.Parallel()
 	onBoth(t, func(t *testing.T, another func(migrated bool) place) {
 		p := another(true)
-		p.record(t)
-		file := p.path("b.tar.zst")
-		p.write(t, inbound.BackupWanted{File: file})
+		file := p.saved(t)
 		p.record(t)
 		before := p.dump(t)
 		_, err := p.Restore(t.Context(), caller, inbound.RestoreWanted{File: file})
@@ -806,9 +813,7 @@ func (f *fullDisk) Write(some []byte) (int, error) {
 func TestADamagedStoreIsReplaced(t *testing.T) {
 	t.Parallel()
 	p := onSQLite(t, true)
-	p.record(t)
-	file := p.path("b.tar.zst")
-	p.write(t, inbound.BackupWanted{File: file})
+	file := p.saved(t)
 	check(t, os.WriteFile(p.path("holdco.db"), bytes.Repeat([]byte("no database "), 1000), 0o600))
 	_, err := p.Restore(t.Context(), caller, inbound.RestoreWanted{File: file})
 	if err == nil || !strings.Contains(err.Error(), "--replace") {

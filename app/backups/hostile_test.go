@@ -214,9 +214,7 @@ func TestAStreamFailsBeforeItsFirstByte(t *testing.T) {
 func TestWhatAKilledRestorationLeavesIsNoFormerStore(t *testing.T) {
 	t.Parallel()
 	p := onSQLite(t, true)
-	p.record(t)
-	file := p.path("b.tar.zst")
-	p.write(t, inbound.BackupWanted{File: file})
+	file := p.saved(t)
 	name := func(second int) string {
 		return p.path("holdco.db") + "." + backup.Aside(time.Date(2026, 4, 11, 10, 42, second, 0, time.UTC))
 	}
@@ -255,9 +253,7 @@ func TestAStoreWithATriggerIsNoBackup(t *testing.T) {
 func TestSumsAreThereOnceAndLast(t *testing.T) {
 	t.Parallel()
 	from, to := onSQLite(t, true), onSQLite(t, false)
-	from.record(t)
-	file := from.path("b.tar.zst")
-	from.write(t, inbound.BackupWanted{File: file})
+	file := from.saved(t)
 	heads, contents := map[string]*tar.Header{}, map[string][]byte{}
 	rewritten(t, file, func(head *tar.Header, content []byte) []byte {
 		heads[head.Name], contents[head.Name] = head, content
@@ -302,9 +298,7 @@ func TestAServerKeepsItsStore(t *testing.T) {
 	t.Parallel()
 	onBoth(t, func(t *testing.T, another func(migrated bool) place) {
 		p := another(true)
-		p.record(t)
-		file := p.path("b.tar.zst")
-		p.write(t, inbound.BackupWanted{File: file})
+		file := p.saved(t)
 		stop := p.serve(t)
 		_, err := p.Restore(t.Context(), caller, inbound.RestoreWanted{File: file, Replaces: true})
 		if err == nil || !strings.HasSuffix(err.Error(), "stop it first") || strings.Contains(err.Error(), "\n") {

@@ -293,9 +293,7 @@ func TestAStoreOfTheNewestSchemaIsRestoredAsItIs(t *testing.T) {
 	t.Parallel()
 	onBoth(t, func(t *testing.T, another func(migrated bool) place) {
 		from, to := another(true), another(false)
-		from.record(t)
-		file := from.path("b.tar.zst")
-		from.write(t, inbound.BackupWanted{File: file})
+		file := from.saved(t)
 		restored := must[backup.Restored](t)(to.Restore(t.Context(), caller, inbound.RestoreWanted{File: file, AsItIs: true}))
 		if !restored.Settled || to.count(t, "activity WHERE type = 'store.restored'") != 1 || to.count(t, "restorations") > 0 {
 			t.Errorf("%+v", restored)

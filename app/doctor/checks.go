@@ -455,16 +455,7 @@ func disk(ctx context.Context, e *examination) error {
 
 // replicas looks at the servers that have said that they run.
 func replicas(ctx context.Context, e *examination) error {
-	var live []replica.Replica
-	err := e.Store.View(ctx, func(ctx context.Context, r store.Reader) error {
-		now, err := r.StoreNow(ctx)
-		if err != nil {
-			return err
-		}
-		all, err := r.Replicas().List(ctx)
-		live = replica.Live(all, now)
-		return err
-	})
+	live, err := store.LiveReplicas(ctx, e.Store)
 	if err != nil {
 		return err
 	}

@@ -9,7 +9,6 @@ import (
 	"holdco/app/retries"
 	"holdco/domain/fault"
 	"holdco/domain/lead"
-	"holdco/domain/replica"
 	"holdco/ports/inbound"
 	"holdco/ports/outbound"
 	"holdco/ports/store"
@@ -73,16 +72,7 @@ func (s *Service) update(ctx context.Context, write func(ctx context.Context, tx
 
 // isAlone reports whether no server says in the store that it runs. If the store cannot be read, one may.
 func (s *Service) isAlone(ctx context.Context) bool {
-	var live []replica.Replica
-	err := s.store.View(ctx, func(ctx context.Context, r store.Reader) error {
-		now, err := r.StoreNow(ctx)
-		if err != nil {
-			return err
-		}
-		all, err := r.Replicas().List(ctx)
-		live = replica.Live(all, now)
-		return err
-	})
+	live, err := store.LiveReplicas(ctx, s.store)
 	return err == nil && len(live) == 0
 }
 

@@ -299,7 +299,7 @@ func TestAKeptAddressIsKeptAsItIs(t *testing.T) {
 		}).Draw(t, "domain")
 		made, err := lead.Draft{Name: "Acme", Email: sent}.Lead(catalog)
 		if err != nil {
-			t.Skip()
+			return // it is not kept
 		}
 		again, err := lead.Draft{Name: "Acme", Email: made.Email}.Lead(catalog)
 		if err != nil || again.Email != made.Email || again.ID != made.ID {

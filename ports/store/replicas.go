@@ -8,6 +8,20 @@ import (
 	"holdco/domain/replica"
 )
 
+// LiveReplicas returns the servers that run on a store, by its clock.
+func LiveReplicas(ctx context.Context, s Store) (live []replica.Replica, err error) {
+	err = s.View(ctx, func(ctx context.Context, r Reader) error {
+		now, err := r.StoreNow(ctx)
+		if err != nil {
+			return err
+		}
+		all, err := r.Replicas().List(ctx)
+		live = replica.Live(all, now)
+		return err
+	})
+	return live, err
+}
+
 // ReplicaReader reads which servers have said that they run.
 type ReplicaReader interface {
 	// List returns all that are kept, in the order in which they began.

@@ -197,15 +197,9 @@ func (e *Engine) Tables(ctx context.Context) (tables []doctor.TableSize, err err
 	return tables, sqlstore.FailureOf(ctx, e, err)
 }
 
-// Leftovers implements store.Inspector. To see whether somebody works on a schema, it takes its lock until the statement ends.
-func (e *Engine) Leftovers(ctx context.Context) (names []string, err error) {
-	err = sqlstore.EachRow(ctx, e.Conn(), func(rows *sql.Rows) error {
-		var name string
-		err := rows.Scan(&name)
-		names = append(names, name)
-		return err
-	}, "SELECT nspname FROM pg_namespace WHERE CASE WHEN starts_with(nspname, '"+restoring+"') "+
-		"THEN pg_try_advisory_xact_lock(hashtextextended('holdco schema ' || nspname, 0)) ELSE false END ORDER BY 1")
+// Leftovers implements store.Inspector.
+func (e *Engine) Leftovers(ctx context.Context) ([]string, error) {
+	names, err := leftovers(ctx, e.pool)
 	return names, sqlstore.FailureOf(ctx, e, err)
 }
 
@@ -214,20 +208,7 @@ func (e *Engine) RemoveLeftover(ctx context.Context, name string) error {
 	if !strings.HasPrefix(name, restoring) {
 		return fmt.Errorf("the schema %q is not that of a restoration", name)
 	}
-	tx, err := e.migrating.BeginTx(ctx, nil)
-	if err != nil {
-		return sqlstore.FailureOf(ctx, e, err)
-	}
-	defer func() { _ = tx.Rollback() }()
-	var locked bool
-	err = tx.QueryRowContext(ctx, "SELECT pg_try_advisory_xact_lock("+schemaLock+")", name).Scan(&locked)
-	if err == nil && locked {
-		_, err = tx.ExecContext(ctx, "DROP SCHEMA IF EXISTS "+quoted(name)+" CASCADE")
-	}
-	if err == nil {
-		err = tx.Commit()
-	}
-	return sqlstore.FailureOf(ctx, e, err)
+	return sqlstore.FailureOf(ctx, e, dropLeftover(ctx, e.migrating, name))
 }
 
 // TruncateLog implements store.Inspector. The server keeps its log itself.

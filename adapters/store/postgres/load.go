@@ -247,7 +247,7 @@ func (r *restoration) columns(ctx context.Context, table string) (names []string
 
 // insert inserts a batch of rows into a table with these columns, sorted.
 func insert(ctx context.Context, conn *pgx.Conn, table string, columns []string, batch []byte) error {
-	made, err := copiedOf(table, batch)
+	made, err := copyTextOf(table, batch)
 	if err != nil {
 		return err
 	}

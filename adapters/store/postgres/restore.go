@@ -62,7 +62,8 @@ type restoration struct {
 // restoring begins the names of schemas in which backups are restored. Each is locked under its name.
 const restoring = "holdco_restoring_"
 
-const schemaLock = "hashtextextended('holdco schema ' || $1, 0)"
+// schemaLock is the key of the lock of the schema that an expression names.
+func schemaLock(name string) string { return "hashtextextended('holdco schema ' || " + name + ", 0)" }
 
 // Begin implements store.Target.
 func (t *Target) Begin(ctx context.Context, of backup.Manifest, replaces bool) (store.Restoration, error) {
@@ -142,31 +143,48 @@ func (r *restoration) databaseName() string {
 
 // clean drops the schemas that processes have left which are gone.
 func (r *restoration) clean(ctx context.Context) error {
-	pairs, err := pairsOf(ctx, r.conn, "SELECT nspname, '' FROM pg_namespace WHERE starts_with(nspname, '"+restoring+"')")
+	names, err := leftovers(ctx, r.conn)
+	for _, name := range names {
+		err = errors.Join(err, dropLeftover(ctx, r.conn, name))
+	}
+	return err
+}
+
+// leftovers are the schemas of restorations that nobody works on. To see that, it takes the lock of each until the statement ends.
+func leftovers(ctx context.Context, on queryer) ([]string, error) {
+	pairs, err := pairsOf(ctx, on, "SELECT nspname, '' FROM pg_namespace WHERE CASE WHEN starts_with(nspname, '"+restoring+"') "+
+		"THEN pg_try_advisory_xact_lock("+schemaLock("nspname")+") ELSE false END ORDER BY 1")
+	names := make([]string, len(pairs))
+	for i, pair := range pairs {
+		names[i] = pair[0]
+	}
+	return names, err
+}
+
+// dropLeftover drops a schema of leftovers, unless somebody works on it by now.
+func dropLeftover(ctx context.Context, on interface {
+	BeginTx(ctx context.Context, options *sql.TxOptions) (*sql.Tx, error)
+}, name string,
+) error {
+	tx, err := on.BeginTx(ctx, nil)
 	if err != nil {
 		return err
 	}
-	for _, pair := range pairs {
-		var locked bool
-		if err := r.conn.QueryRowContext(ctx, "SELECT pg_try_advisory_lock("+schemaLock+")", pair[0]).Scan(&locked); err != nil {
-			return err
-		}
-		if !locked {
-			continue
-		}
-		_, err := r.conn.ExecContext(ctx, "DROP SCHEMA IF EXISTS "+quoted(pair[0])+" CASCADE")
-		_, unlocking := r.conn.ExecContext(ctx, "SELECT pg_advisory_unlock("+schemaLock+")", pair[0])
-		if err := errors.Join(err, unlocking); err != nil {
-			return err
-		}
+	defer func() { _ = tx.Rollback() }()
+	var locked bool
+	if err := tx.QueryRowContext(ctx, "SELECT pg_try_advisory_xact_lock("+schemaLock("$1")+")", name).Scan(&locked); err != nil || !locked {
+		return err
 	}
-	return nil
+	if _, err := tx.ExecContext(ctx, "DROP SCHEMA IF EXISTS "+quoted(name)+" CASCADE"); err != nil {
+		return err
+	}
+	return tx.Commit()
 }
 
 // make makes the schema with the tables of the backup, which are empty.
 func (r *restoration) make(ctx context.Context) (err error) {
 	r.schema = restoring + strings.ToLower(rand.Text())
-	if _, err := r.conn.ExecContext(ctx, "SELECT pg_advisory_lock("+schemaLock+")", r.schema); err != nil {
+	if _, err := r.conn.ExecContext(ctx, "SELECT pg_advisory_lock("+schemaLock("$1")+")", r.schema); err != nil {
 		return err
 	}
 	if r.empty, err = r.makeUpTo(ctx, r.newest); err != nil {

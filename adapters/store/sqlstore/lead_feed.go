@@ -189,8 +189,8 @@ func (r *feedReader) reach(place lead.FeedPlace) {
 }
 
 // addMoved adds the leads of campaigns that moved to another industry, where these moved, up to a place. What stands in the feed after
-// the position on its own account is told anyway. No index finds the leads of a campaign: they are looked through by their keys, and those
-// that are left for the next page are at most as far away as that was cut.
+// the position on its own account is told anyway. No index finds the leads of a campaign, so it looks through all by their keys. It stops
+// after mostLookedThrough of them, and the next page goes on there.
 func (r *feedReader) addMoved(ctx context.Context, upTo lead.FeedPlace) error {
 	moves, err := r.moves(ctx, upTo.Revision)
 	if err != nil || len(moves) == 0 {

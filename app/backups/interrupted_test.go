@@ -72,9 +72,7 @@ func (p place) before(step string, do func()) *backups.Service {
 func TestTimeoutsOfTheDatabaseEndNoRestorationOnPostgres(t *testing.T) {
 	t.Parallel()
 	from := onPostgres(t, true)
-	from.record(t)
-	file := from.path("b.tar.zst")
-	from.write(t, inbound.BackupWanted{File: file})
+	file := from.saved(t)
 	to := onPostgres(t, false)
 	to.execute(t, `DO $$ DECLARE one text; BEGIN
 		FOREACH one IN ARRAY ARRAY['lock_timeout', 'statement_timeout', 'idle_session_timeout', 'idle_in_transaction_session_timeout']
@@ -92,9 +90,7 @@ func TestWhatIsInterruptedSaysWhatIsThere(t *testing.T) {
 	t.Parallel()
 	onBoth(t, func(t *testing.T, another func(migrated bool) place) {
 		p := another(true)
-		p.record(t)
-		file := p.path("b.tar.zst")
-		p.write(t, inbound.BackupWanted{File: file})
+		file := p.saved(t)
 		p.record(t)
 		want := p.dump(t)
 		for _, step := range steps {
@@ -130,9 +126,7 @@ func TestWhatIsInterruptedSaysWhatIsThere(t *testing.T) {
 func TestARestorationThatPostgresEndsSaysWhatIsThere(t *testing.T) {
 	t.Parallel()
 	p := onPostgres(t, true)
-	p.record(t)
-	file := p.path("b.tar.zst")
-	p.write(t, inbound.BackupWanted{File: file})
+	file := p.saved(t)
 	want := p.dump(t)
 	end := func() {
 		p.execute(t, "SELECT pg_terminate_backend(pid, 60000) FROM pg_stat_activity "+

@@ -10,16 +10,16 @@ import (
 	"holdco/domain/backup"
 )
 
-// copied is rows in the text format of COPY.
-type copied struct {
+// copyText is rows in the text format of COPY.
+type copyText struct {
 	table string
 	names []jsontext.Value // of the columns, as the first row has them
 	rows  []byte
 }
 
-// copiedOf makes rows of objects of JSON, which name the same columns in the same order.
-func copiedOf(table string, objects []byte) (copied, error) {
-	made := copied{table: table, rows: make([]byte, 0, len(objects))}
+// copyTextOf makes rows of objects of JSON, which name the same columns in the same order.
+func copyTextOf(table string, objects []byte) (copyText, error) {
+	made := copyText{table: table, rows: make([]byte, 0, len(objects))}
 	decoder := jsontext.NewDecoder(bytes.NewBuffer(objects), jsontext.AllowDuplicateNames(true)) // each row names what the first does
 	for {
 		err := made.add(decoder)
@@ -28,15 +28,15 @@ func copiedOf(table string, objects []byte) (copied, error) {
 		case errors.Is(err, io.EOF):
 			return made, nil
 		case errors.As(err, &wrong), errors.Is(err, io.ErrUnexpectedEOF):
-			return copied{}, backup.Broken("a row of %s is not JSON: %s", table, err)
+			return copyText{}, backup.Broken("a row of %s is not JSON: %s", table, err)
 		case err != nil:
-			return copied{}, err
+			return copyText{}, err
 		}
 	}
 }
 
 // add makes the next row. It returns io.EOF if there is none.
-func (c *copied) add(decoder *jsontext.Decoder) error {
+func (c *copyText) add(decoder *jsontext.Decoder) error {
 	begin, err := decoder.ReadToken()
 	if err != nil {
 		return err
@@ -70,16 +70,16 @@ func (c *copied) add(decoder *jsontext.Decoder) error {
 		if n > 0 {
 			c.rows = append(c.rows, '\t')
 		}
-		c.rows = appendCopied(c.rows, value)
+		c.rows = appendCopyText(c.rows, value)
 	}
 }
 
-func (c *copied) otherColumns() error {
+func (c *copyText) otherColumns() error {
 	return backup.Broken("a row of %s has other columns than the first", c.table)
 }
 
 // columns are the names of the columns.
-func (c *copied) columns() []string {
+func (c *copyText) columns() []string {
 	names := make([]string, len(c.names))
 	for i, name := range c.names {
 		names[i] = string(unquoted(name))
@@ -93,8 +93,8 @@ func unquoted(value jsontext.Value) []byte {
 	return text
 }
 
-// appendCopied appends a value in the text format of COPY, which has the escapes of JSON but for those of a code point.
-func appendCopied(to []byte, value jsontext.Value) []byte {
+// appendCopyText appends a value in the text format of COPY, which has the escapes of JSON but for those of a code point.
+func appendCopyText(to []byte, value jsontext.Value) []byte {
 	switch value.Kind() {
 	case 'n':
 		return append(to, `\N`...)
