@@ -151,12 +151,11 @@ func (r *restoration) clean(ctx context.Context) error {
 }
 
 // leftovers are the schemas of restorations that nobody works on. To see that, it takes the lock of each until the statement ends.
-func leftovers(ctx context.Context, on queryer) ([]string, error) {
+func leftovers(ctx context.Context, on queryer) (names []string, err error) {
 	pairs, err := pairsOf(ctx, on, "SELECT nspname, '' FROM pg_namespace WHERE CASE WHEN starts_with(nspname, '"+restoring+"') "+
 		"THEN pg_try_advisory_xact_lock("+schemaLock("nspname")+") ELSE false END ORDER BY 1")
-	names := make([]string, len(pairs))
-	for i, pair := range pairs {
-		names[i] = pair[0]
+	for _, pair := range pairs {
+		names = append(names, pair[0])
 	}
 	return names, err
 }
