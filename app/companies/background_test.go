@@ -8,9 +8,12 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
+	"holdco/adapters/store/postgres"
+	"holdco/adapters/store/postgres/postgrestest"
 	"holdco/adapters/store/sqlite/sqlitetest"
 	"holdco/adapters/store/sqlstore"
 	"holdco/adapters/system"
@@ -182,20 +185,7 @@ func TestALargeCompanyIsRemovedInManyUnits(t *testing.T) {
 	f := newFixture(t)
 	acme := f.create(t, "acme")
 	const events = 4500
-	err := f.store.Update(t.Context(), func(ctx context.Context, tx store.Tx) error {
-		for range events {
-			err := tx.Record(ctx, event.Event{
-				Company: acme, Type: event.CompanyUpdated, Actor: caller.Actor, Subject: event.Subject{Type: "company", ID: string(acme)},
-			})
-			if err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	f.record(t, acme, events)
 	f.delete(t, acme)
 
 	left := func() (rows int) {
@@ -226,6 +216,52 @@ func TestALargeCompanyIsRemovedInManyUnits(t *testing.T) {
 	}
 }
 
+// Every server removes: their units take turns, else each would fail because of those of the others, until one of them gives up.
+func TestServersThatRemoveOneCompanyOnPostgresDoNotHoldEachOtherUp(t *testing.T) {
+	t.Parallel()
+	engine, err := postgres.Open(t.Context(), postgres.Options{URL: postgrestest.URL(t)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = engine.Close() })
+	f := fixtureOn(t, engine, engine.Migrator())
+	acme := f.create(t, "acme")
+	f.record(t, acme, 4500)
+	f.delete(t, acme)
+	const servers = 3
+	var begun, ran atomic.Int64
+	var removing sync.WaitGroup
+	for range servers {
+		removing.Go(func() {
+			service := f.serviceOn(&counted{Store: f.store, begun: &begun, ran: &ran})
+			if _, err := service.RemoveDeleted(t.Context()); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	removing.Wait()
+	if _, err := f.store.Companies().Get(t.Context(), acme); fault.CodeOf(err) != fault.NotFound {
+		t.Errorf("the company is still there: %v", err)
+	}
+	if again := ran.Load() - begun.Load(); again > servers { // the last unit, which removes the company, is without a turn
+		t.Errorf("of %d units, %d ran again", begun.Load(), again)
+	}
+}
+
+// counted is a store that counts units, and how often they ran.
+type counted struct {
+	store.Store
+	begun, ran *atomic.Int64
+}
+
+func (c *counted) Update(ctx context.Context, write func(ctx context.Context, tx store.Tx) error) error {
+	c.begun.Add(1)
+	return c.Store.Update(ctx, func(ctx context.Context, tx store.Tx) error {
+		c.ran.Add(1)
+		return write(ctx, tx)
+	})
+}
+
 // limited is a store that fails after so many units.
 type limited struct {
 	store.Store
@@ -253,16 +289,44 @@ type fixture struct {
 func newFixture(t *testing.T) fixture {
 	t.Helper()
 	engine := sqlitetest.Open(t)
-	kept := sqlstore.New(engine, system.Clock{}, system.IDs{}, engine.Migrator())
+	return fixtureOn(t, engine, engine.Migrator())
+}
+
+func fixtureOn(t *testing.T, engine sqlstore.Engine, migrator *sqlstore.Migrator) fixture {
+	t.Helper()
+	kept := sqlstore.New(engine, system.Clock{}, system.IDs{}, migrator)
 	f := fixture{
 		store:      kept,
 		limited:    &limited{kept, math.MaxInt},
 		workspaces: &workspaces{made: map[id.Company]bool{}},
 		log:        &record{},
 	}
-	settings := companies.Settings{Adapters: []string{"process"}, Retention: 720 * time.Hour}
-	f.service = companies.New(f.limited, f.workspaces, system.IDs{}, f.log, settings, &cache.Cache[agent.Credential]{})
+	f.service = f.serviceOn(f.limited)
 	return f
+}
+
+func (f fixture) serviceOn(on store.Store) *companies.Service {
+	settings := companies.Settings{Adapters: []string{"process"}, Retention: 720 * time.Hour}
+	return companies.New(on, f.workspaces, system.IDs{}, f.log, settings, &cache.Cache[agent.Credential]{})
+}
+
+// record adds so many events to a company.
+func (f fixture) record(t *testing.T, of id.Company, events int) {
+	t.Helper()
+	err := f.store.Update(t.Context(), func(ctx context.Context, tx store.Tx) error {
+		for range events {
+			err := tx.Record(ctx, event.Event{
+				Company: of, Type: event.CompanyUpdated, Actor: caller.Actor, Subject: event.Subject{Type: "company", ID: string(of)},
+			})
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
 }
 
 var caller = access.System("test")

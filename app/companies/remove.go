@@ -164,6 +164,10 @@ func (s *Service) removeStep(ctx context.Context, c company.Company, from int) (
 	var empty bool
 	err = s.store.Update(ctx, func(ctx context.Context, tx store.Tx) (err error) {
 		tx.Unrecorded() // a step of the deletion
+		// Other servers remove this company too. Without turns the units of one would fail because of those of the others.
+		if err := tx.Turn(ctx, c.ID); err != nil {
+			return err
+		}
 		over := time.After(stepTime)
 		enough := func() bool {
 			select {
