@@ -22,6 +22,7 @@ type file struct {
 	replaces bool
 	buffered *bufio.Writer
 	size     int64
+	settled  func() // ends the writeback
 }
 
 // Create implements outbound.Archives.
@@ -49,7 +50,9 @@ func (Archives) Create(name string, replaces bool) (outbound.ArchiveFile, error)
 	case err != nil:
 		return nil, fmt.Errorf("%s cannot be written: %w", name, err)
 	}
-	return &file{partial: made, name: name, replaces: replaces, buffered: bufio.NewWriterSize(made, 1<<18)}, nil
+	return &file{
+		partial: made, name: name, replaces: replaces, buffered: bufio.NewWriterSize(made, 1<<18), settled: partial.Writeback(made.Name()),
+	}, nil
 }
 
 func exists(name string) error {
@@ -91,7 +94,10 @@ func (f *file) Keep() error {
 	return err
 }
 
-func (f *file) Close() error { return f.partial.Drop() }
+func (f *file) Close() error {
+	f.settled()
+	return f.partial.Drop()
+}
 
 // Open implements outbound.Archives.
 func (Archives) Open(name string) (io.ReadCloser, error) {

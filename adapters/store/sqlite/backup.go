@@ -104,8 +104,8 @@ func (s Source) Copy(ctx context.Context, folder string) (_ store.Copy, err erro
 	return c, c.look(ctx)
 }
 
-// vacuumInto makes the copy. It ends with the command, so it need not survive a loss of power: to sync all of it would hold up the commits
-// of others. What is closed last copies the log into the store and has to sync that, so it is another connection.
+// vacuumInto makes the copy. It ends with the command, so it need not survive a loss of power: to sync all of it at once would hold up
+// the commits of others. What is closed last copies the log into the store and has to sync that, so it is another connection.
 func vacuumInto(ctx context.Context, path, into string) error {
 	wait := busyTimeout(waitTimeout)
 	db, err := openFile(path, "rw", wait)
@@ -132,6 +132,7 @@ func copyUnsynced(ctx context.Context, path, into, wait string) error {
 		return err
 	}
 	defer db.Close()
+	defer partial.Writeback(into)()
 	if _, err := db.ExecContext(ctx, "VACUUM INTO ?", into); err != nil {
 		return cmp.Or(ctx.Err(), explainCopy(path, into, err))
 	}
