@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -401,6 +402,46 @@ func (f failing) Finish(ctx context.Context, last map[string]int64) error {
 	return f.call(func() error { return f.MovingTo.Finish(ctx, last) })
 }
 
+// ended is a store whose connections are ended before rows are read from it, or written.
+type ended struct {
+	store.MovingTo
+	end func()
+}
+
+func (e ended) Read(ctx context.Context, of move.Table, after move.Row, take func(row move.Row) error) error {
+	e.end()
+	return e.MovingTo.Read(ctx, of, after, take)
+}
+
+func (e ended) Write(ctx context.Context, to move.Table, rows []move.Row, at move.Place) error {
+	e.end()
+	return e.MovingTo.Write(ctx, to, rows, at)
+}
+
+func TestAMoveThatPostgresEndsSaysWhatToDo(t *testing.T) {
+	t.Parallel()
+	for _, ends := range []string{"source", "target"} {
+		from, to := onSQLite(t, true), onPostgres(t, false)
+		at := to
+		if ends == "source" {
+			from, to = onPostgres(t, true), onSQLite(t, false)
+			at = from
+		}
+		from.execute(t, "INSERT INTO geographies (id, name, slug, country_code) VALUES ('geo_1', 'Bonn', 'bonn', 'DE')")
+		end := sync.OnceFunc(func() {
+			at.execute(t, "SELECT pg_terminate_backend(pid, 60000) FROM pg_stat_activity "+
+				"WHERE datname = current_database() AND pid <> pg_backend_pid()")
+		})
+		_, err := moving(from, to, func(of store.MovingTo) store.MovingTo { return ended{of, end} }).
+			Move(t.Context(), caller, those(from, to))
+		const says = "PostgreSQL, or its operator, has ended the connection: what was moved stays; run the command again: "
+		if err == nil || !strings.Contains(err.Error(), says) || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%s: %v", ends, err)
+		}
+		mustMove(t, from, to)
+	}
+}
+
 // Interrupted after any number of steps it goes on, and at no instant can both stores be opened.
 func TestAMoveThatIsInterruptedAnywhereOnPostgresAndSQLiteGoesOn(t *testing.T) {
 	t.Parallel()
@@ -614,6 +655,10 @@ func TestTheConfiguredStoreOnPostgresOrSQLiteIsFreedWithTheTarget(t *testing.T) 
 		_, err := moving(onSQLite(t, false), to, nil).Abandon(t.Context(), caller, configured(onSQLite(t, false)))
 		refused(t, err, "whether the configured store can be used again is not known")
 		abandon(from, "is not being moved to", "can be used again")
+
+		interrupt()
+		must[[]string](t)(moving(from, to, nil).Abandon(t.Context(), caller, inbound.MoveWanted{From: from.url}))
+		abandon(from, "is empty again", "can be used already")
 
 		mustMove(t, from, to) // both could be in use: the source has to be named
 		abandon(from, "is not being moved to", "stays as it is: it is being moved to")

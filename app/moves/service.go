@@ -282,6 +282,8 @@ func (s *Service) abandonFromConfigured(ctx context.Context, wanted inbound.Move
 			return unmark(ctx, of)
 		case isSource && !mark.Target:
 			return fmt.Sprintf("%s stays as it is: it is being moved to %s, or was", of.Name(), mark.Other), nil
+		case isMarked && target.Other == of.Name(): // --abandon --from came first
+			return of.Name() + " can be used already", nil
 		case isMarked:
 			return fmt.Sprintf("%s was not being moved there, but %s was; unless that can be used again, name it by --from", of.Name(),
 				target.Other), nil

@@ -129,13 +129,13 @@ func (m *Moving) Unmark(ctx context.Context) error {
 	return explainMoving(err)
 }
 
-// explainMoving says what an operator can do about a server that does not let rows be moved.
+// explainMoving says what an operator can do about a server that does not let rows be moved, or that was lost.
 func explainMoving(err error) error {
 	var answer *pgconn.PgError
 	if errors.As(err, &answer) && answer.Code == notPermitted {
 		return sqlstore.ExplainRights(err)
 	}
-	return explainServer(err)
+	return explainBroken(explainServer(err), "what was moved stays")
 }
 
 // Tables implements store.Moving.
@@ -170,12 +170,13 @@ func (m *Moving) table(ctx context.Context, name string) (move.Table, error) {
 // Read implements store.Moving.
 func (m *Moving) Read(ctx context.Context, of move.Table, after move.Row, take func(row move.Row) error) error {
 	byBytes := func(column string) string { return column + ` COLLATE "C"` }
-	return sqlstore.ReadMoved(ctx, m.conn, of, after, m.engine.Placeholder, byBytes, take)
+	return explainMoving(sqlstore.ReadMoved(ctx, m.conn, of, after, m.engine.Placeholder, byBytes, take))
 }
 
 // Sequences implements store.Moving.
 func (m *Moving) Sequences(ctx context.Context) (map[string]int64, error) {
-	return sequences(ctx, m.conn)
+	found, err := sequences(ctx, m.conn)
+	return found, explainMoving(err)
 }
 
 // Prepare implements store.MovingTo.
@@ -287,11 +288,11 @@ func (m *Moving) Finish(ctx context.Context, sequences map[string]int64) error {
 	}
 	tables, err := m.Tables(ctx)
 	if err != nil {
-		return err
+		return explainMoving(err)
 	}
 	for _, table := range tables {
 		if _, err := m.conn.ExecContext(ctx, "ANALYZE "+quoted(table.Name)); err != nil {
-			return err
+			return explainMoving(err)
 		}
 	}
 	return nil
