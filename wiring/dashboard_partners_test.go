@@ -43,6 +43,7 @@ func narrowPartners(t *testing.T, s *instance, tab *browsertest.Tab) {
 	tab.Press(" ")
 	tab.Push("Save")
 	tab.See("1 industry, no contacts")
+	tab.See("Not there: ind_health. Until it is imported, the key sees nothing of it.")
 	partners := resttest.Data[[]apiPartner](t, s.Get("/v1/partners"))
 	at := slices.IndexFunc(partners, func(p apiPartner) bool { return p.Name == "Data Ltd" })
 	if shown := string(s.Get(partners[at].path()).Data); !strings.Contains(shown,

@@ -21,6 +21,36 @@ import (
 	"holdco/ports/store"
 )
 
+// What is mistyped hides everything.
+func TestAKeyThatIsNarrowedToWhatIsNotThereSaysSo(t *testing.T) {
+	t.Parallel()
+	eachStore(t, func(t *testing.T, s *instance) {
+		made := s.Post("/v1/partners", `{"name":"A","origins":["`+acmeOrigin+`"],"campaignIds":["cam_nope"],"industryIds":["ind_nope"]}`)
+		made.Is(t, 201, "")
+		key := resttest.Data[apiPartner](t, made)
+		if want := []string{"cam_nope", "ind_nope"}; !slices.Equal(key.Unknown, want) {
+			t.Errorf("%q", key.Unknown)
+		}
+		for _, c := range []struct {
+			patch string
+			want  []string
+		}{
+			{`{"campaignIds":[]}`, []string{"ind_nope"}}, {`{"name":"B"}`, []string{"ind_nope"}}, {`{"industryIds":[]}`, nil},
+		} {
+			if got := resttest.Data[apiPartner](t, s.Patch(key.path(), c.patch)).Unknown; !slices.Equal(got, c.want) {
+				t.Errorf("%s: %q", c.patch, got)
+			}
+		}
+		if body := string(s.Get(key.path()).Body); strings.Contains(body, "unknown") {
+			t.Error(body)
+		}
+		test := s.Post("/v1/partners", `{"name":"T","origins":["`+acmeOrigin+`"],"test":true,"campaignIds":["cam_nope"]}`)
+		if got := resttest.Data[apiPartner](t, test).Unknown; !slices.Equal(got, []string{"cam_nope"}) {
+			t.Errorf("of the sample: %q", got)
+		}
+	})
+}
+
 // What is changed of a key at one server ends its streams at another, and what comes after sees as much as it may. The client takes nothing
 // of the streams but their beginning, so that they would last.
 func TestAKeyThatIsNarrowedOrRevokedEndsItsStreamsAtAnotherServerOnPostgres(t *testing.T) {

@@ -55,7 +55,7 @@ func (t apiToken) path() string { return "/v1/tokens/" + t.ID }
 // apiPartner is a partner as the API shows it.
 type apiPartner struct {
 	ID, Name, Hint, Key string
-	Origins             []string
+	Origins, Unknown    []string
 	Test                bool
 	CreatedAt           string
 

@@ -34,7 +34,20 @@ func (h partners) list(r httpkit.Request) (httpkit.Answer, error) {
 func (h partners) create(r httpkit.Request) (httpkit.Answer, error) {
 	once := httpkit.Once(r, func(shown partner.Partner) httpkit.Answer { return newPartnerAnswer(shown) })
 	issued, err := h.port.Create(r.Context(), r.Caller(), partnerDraft(r), once)
-	return newPartnerAnswer(issued.Partner, event.F("key", string(issued.Key))), err
+	if err != nil {
+		return httpkit.Answer{}, err
+	}
+	return newPartnerAnswer(issued.Partner, append(h.unknown(r, issued.Partner), event.F("key", string(issued.Key)))...), nil
+}
+
+// unknown is what the key of a partner is narrowed to and is not there; nothing if that cannot be read: the partner is made or changed all
+// the same.
+func (h partners) unknown(r httpkit.Request, of partner.Partner) []event.Field {
+	ids, err := h.port.Unknown(r.Context(), r.Caller(), of)
+	if err != nil || len(ids) == 0 {
+		return nil
+	}
+	return []event.Field{event.F("unknown", ids)}
 }
 
 func (h partners) get(r httpkit.Request) (httpkit.Answer, error) {
@@ -44,7 +57,10 @@ func (h partners) get(r httpkit.Request) (httpkit.Answer, error) {
 
 func (h partners) update(r httpkit.Request) (httpkit.Answer, error) {
 	next, err := h.port.Update(r.Context(), r.Caller(), httpkit.PathID[id.Partner](r, "id"), partnerPatch(r), r.Match())
-	return partnerAnswer(next), err
+	if err != nil {
+		return httpkit.Answer{}, err
+	}
+	return partnerAnswer(next, h.unknown(r, next)...), nil
 }
 
 func (h partners) rotate(r httpkit.Request) (httpkit.Answer, error) {

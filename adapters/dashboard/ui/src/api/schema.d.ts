@@ -4982,6 +4982,11 @@ export interface components {
             revokedAt: components["schemas"]["OptionalInstant"];
             /** @description The key. Shown once in the answers to create and rotate. */
             key?: string;
+            /**
+             * @description Campaigns and industries that the key is narrowed to and that are not there, if there are such, in the answers to
+             *     create and update: until they are imported, the key sees nothing of them. They may be mistyped.
+             */
+            unknown?: string[];
         };
         /**
          * @example {

@@ -13,10 +13,15 @@ export function Partners() {
   const [editing, setEditing] = useState<Partner | "new">()
   const [doing, setDoing] = useState<Doing>()
   const [value, setValue] = useState<string>()
+  const [unknown, setUnknown] = useState<string[]>([])
   const admin = useMay("admin")
   const list = usePages<Partner>(["partners"], (cursor) =>
     ask(api.GET("/v1/partners", { params: { query: { cursor } } })),
   )
+  const saved = (partner: Partner) => {
+    setValue(partner.key)
+    setUnknown(partner.unknown ?? [])
+  }
   return (
     <>
       <div className="heading">
@@ -28,6 +33,9 @@ export function Partners() {
         )}
       </div>
       <p className="muted">{words.partners.text}</p>
+      <p className="notice" role="status" hidden={unknown.length === 0}>
+        {words.partners.unknown(unknown.join(", "))}
+      </p>
       <Failure error={list.error} retry={list.refetch} />
       {list.rows?.length === 0 ? (
         <Empty title={words.partners.empty} text={words.partners.emptyText} />
@@ -73,7 +81,7 @@ export function Partners() {
           {words.loadMore}
         </button>
       )}
-      {editing && <Edit of={editing} onClose={() => setEditing(undefined)} onMade={setValue} />}
+      {editing && <Edit of={editing} onClose={() => setEditing(undefined)} onSaved={saved} />}
       {doing && <Do doing={doing} onClose={() => setDoing(undefined)} onMade={setValue} />}
       <Once title={words.partners.keyTitle} value={value} onClose={() => setValue(undefined)} />
     </>
@@ -100,11 +108,6 @@ function sees({ test, campaignIds, industryIds, contacts }: Partner): string {
     .join(", ")
 }
 
-interface Making {
-  onClose: () => void
-  onMade: (key: string | undefined) => void
-}
-
 type Settings = Pick<Partner, "name" | "origins" | "campaignIds" | "industryIds" | "contacts">
 
 const none: Settings = { name: "", origins: [], campaignIds: [], industryIds: [], contacts: true }
@@ -124,7 +127,13 @@ const lines = (data: FormData, name: string) =>
     .map((line) => line.trim())
     .filter(Boolean)
 
-function Edit({ of, onClose, onMade }: Making & { of: Partner | "new" }) {
+interface Editing {
+  of: Partner | "new"
+  onClose: () => void
+  onSaved: (partner: Partner) => void
+}
+
+function Edit({ of, onClose, onSaved }: Editing) {
   const stale = useStale("partners")
   const [key] = useState(once)
   const [isTest, setTest] = useState(of !== "new" && of.test)
@@ -145,13 +154,15 @@ function Edit({ of, onClose, onMade }: Making & { of: Partner | "new" }) {
             body: { ...sent, test: isTest },
           }),
         )
-        return made.data.key
+        return made.data
       }
-      await ask(api.PATCH("/v1/partners/{id}", { params: { path: { id: of.id } }, body: mergePatch(former, sent) }))
+      const path = { id: of.id }
+      const changed = await ask(api.PATCH("/v1/partners/{id}", { params: { path }, body: mergePatch(former, sent) }))
+      return changed.data
     },
-    onSuccess: async (made) => {
+    onSuccess: async (partner) => {
       onClose()
-      onMade(made)
+      onSaved(partner)
       await stale()
     },
   })
@@ -213,7 +224,13 @@ function Edit({ of, onClose, onMade }: Making & { of: Partner | "new" }) {
   )
 }
 
-function Do({ doing: { what, to, key }, onClose, onMade }: Making & { doing: Doing }) {
+interface Confirming {
+  doing: Doing
+  onClose: () => void
+  onMade: (key: string | undefined) => void
+}
+
+function Do({ doing: { what, to, key }, onClose, onMade }: Confirming) {
   const stale = useStale("partners")
   const run = useMutation({
     mutationFn: () => {

@@ -33,5 +33,7 @@ export const partners = {
   revokeText: "It is refused from now on, for good.",
   empty: "No partners",
   emptyText: "A partner is a company outside that reads your leads.",
+  unknown: (ids: string) =>
+    `Not there: ${ids}. Until it is imported, the key sees nothing of it. See whether the id is mistyped.`,
   keyTitle: "Copy the key now",
 }
