@@ -22,11 +22,13 @@ import (
 	"time"
 
 	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/cdproto/log"
 	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
 
 	browser "holdco/adapters/http/browsertest"
 )
@@ -224,10 +226,21 @@ func (tab *Tab) See(text string) {
 	tab.Wait("document.body.innerText.includes(%q)", text)
 }
 
-// Press presses keys, as a person without a mouse does.
+// Press presses keys, as a person without a mouse does. The character comes with the key that is pressed: chromedp.KeyEvent sends it by
+// itself, also when the page has prevented it, and then to what has the focus by now.
 func (tab *Tab) Press(keys string) {
 	tab.t.Helper()
-	tab.check(chromedp.Do(tab.ctx, chromedp.KeyEvent(keys)))
+	for _, r := range keys {
+		events := kb.Encode(r)
+		press, release := *events[0], *events[len(events)-1]
+		if len(events) > 2 { //nolint:mnd // with one for the character
+			press.Type, press.Text, press.UnmodifiedText = input.DispatchKeyEventTypeKeyDown, events[1].Text, events[1].UnmodifiedText
+		}
+		for _, event := range []input.DispatchKeyEventParams{press, release} {
+			_, err := chromedp.Call(tab.ctx, input.DispatchKeyEvent, event)
+			tab.check(err)
+		}
+	}
 }
 
 // Focus puts the focus on the control with a name, and checks that it is seen there.
