@@ -163,6 +163,41 @@ func TestCompaniesOnOnePlatformAreTold(t *testing.T) {
 	}
 }
 
+func TestLenientRulesDropWhatCannotBeRead(t *testing.T) {
+	t.Parallel()
+	draft := lead.Draft{
+		Name: "Acme", Website: "x",
+		Problems: fault.Problems{
+			fault.Fieldf("google_rating", fault.WrongType, "no"), fault.Fieldf("social_media.facebook", fault.WrongType, "no"),
+		},
+		Contacts: []lead.ContactDraft{{Name: "Anna", Email: "bad"}, {Email: "bad"}, {Email: "ben@acme.example"}},
+	}
+	read, err := draft.Read(catalog, lead.Rules{Lenient: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(read.Dropped) != 5 || !read.Absent.Has(lead.RatingField) || !read.Absent.Has(lead.FacebookField) {
+		t.Errorf("%v, %b", read.Dropped, read.Absent)
+	}
+	if got := read.Contacts; len(got) != 2 || got[0].Name != "Anna" || got[0].Email != "" || got[1].Email != "ben@acme.example" {
+		t.Errorf("%+v", got)
+	}
+	other := lead.Draft{Name: "Acme", Website: "n/a"}
+	if again, err := other.Read(catalog, lead.Rules{Lenient: true}); err != nil || again.ID != read.ID {
+		t.Errorf("values that are dropped make two leads of one: %v, %v, %v", read.ID, again.ID, err)
+	}
+	for _, website := range []string{"x", "n/a", "-"} {
+		draft := lead.Draft{Name: "Acme", Website: website}
+		if _, err := draft.Read(catalog, lead.Rules{Lenient: true, Key: "website"}); codes(err)["website"] != fault.Required {
+			t.Errorf("%s, which is dropped, makes an id: %v", website, err)
+		}
+	}
+	draft.Problems.Add(fault.Fieldf("color", fault.UnknownField, "no"))
+	if _, err := draft.Read(catalog, lead.Rules{Lenient: true}); codes(err)["color"] != fault.UnknownField || len(codes(err)) != 1 {
+		t.Error(err)
+	}
+}
+
 func TestLenientRulesDropWhatIsInvalid(t *testing.T) {
 	t.Parallel()
 	draft := lead.Draft{

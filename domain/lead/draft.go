@@ -106,6 +106,9 @@ func (d Draft) Read(catalog Catalog, rules Rules) (Incoming, error) {
 	if rules.Replace {
 		c.absent = 0
 	}
+	if c.lenient {
+		c.dropUnread()
+	}
 	sent := sentKeys{}
 	sent.name, sent.raw.name = c.tidyName("name", d.Name)
 	l := Lead{
@@ -132,7 +135,7 @@ func (d Draft) Read(catalog Catalog, rules Rules) (Incoming, error) {
 	}
 	l.Campaigns = c.campaigns(catalog, d.Campaigns)
 	l.ID = foreign[id.Lead](&c, "id", d.ID)
-	read := Incoming{}
+	read := Incoming{page: sent.website.page()}
 	if isBlank(d.ID) {
 		l.ID = c.derive(rules.Key, sent)
 		read.formers, read.key = sent.formers(rules.Key, l.ID), rules.Key
@@ -194,6 +197,25 @@ func (c *checks) optional(field Fields, parse func() string) string {
 		return ""
 	}
 	return value
+}
+
+// optionalFields are the fields of a lead that optional parses.
+var optionalFields = map[string]Fields{
+	"phone": PhoneField, "email": EmailField, "website": WebsiteField, "google_rating": RatingField,
+	"social_media.instagram": InstagramField, "social_media.facebook": FacebookField, "social_media.linkedin": LinkedInField,
+	"social_media.twitter": TwitterField, "social_media.tiktok": TikTokField,
+}
+
+// dropUnread drops such fields that were not read, because they have values of another type.
+func (c *checks) dropUnread() {
+	c.problems = slices.DeleteFunc(c.problems, func(wrong fault.Field) bool {
+		field, isOptional := optionalFields[wrong.Path]
+		if isOptional {
+			c.dropped.Add(wrong)
+			c.absent |= field
+		}
+		return isOptional
+	})
 }
 
 func (c *checks) page(field Fields, path, sent string) string {
@@ -421,7 +443,7 @@ func (c *checks) contacts(of id.Lead, sent []ContactDraft) (contacts []Contact, 
 		c.problems.Add(fault.Fieldf("contacts", fault.TooMany, "contacts has %d items; at most %d are allowed", len(sent), MostContacts))
 		return nil, nil
 	}
-	contacts = make([]Contact, len(sent))
+	contacts = make([]Contact, 0, len(sent))
 	primary := -1
 	for i, draft := range sent {
 		at := "contacts." + strconv.Itoa(i) + "."
@@ -429,8 +451,11 @@ func (c *checks) contacts(of id.Lead, sent []ContactDraft) (contacts []Contact, 
 		contact := Contact{
 			Name:    c.line(at+"name", draft.Name, NameLength),
 			Title:   c.line(at+"title", draft.Title, NameLength),
-			Email:   c.email(at+"email", draft.Email, &keys),
+			Email:   c.optional(0, func() string { return c.email(at+"email", draft.Email, &keys) }),
 			Primary: draft.Primary,
+		}
+		if contact.Email == "" { // it was dropped
+			keys.raw.email = ""
 		}
 		contact.ID = foreign[id.Contact](c, at+"id", draft.ID)
 		if isBlank(draft.ID) {
@@ -439,13 +464,16 @@ func (c *checks) contacts(of id.Lead, sent []ContactDraft) (contacts []Contact, 
 				if raw == nil { // as in most leads
 					raw = map[int]Contact{}
 				}
-				raw[i] = spelled
+				raw[len(contacts)] = spelled
 			}
 		}
 		if contact.Name == "" && contact.Email == "" {
+			if c.lenient && !isBlank(draft.Email) {
+				continue // nothing is left of it
+			}
 			c.problems.Add(fault.Fieldf(at+"name", fault.Required, "a contact must have a name or an email"))
 		}
-		if contact.ID != "" && slices.ContainsFunc(contacts[:i], func(other Contact) bool { return other.ID == contact.ID }) {
+		if contact.ID != "" && slices.ContainsFunc(contacts, func(other Contact) bool { return other.ID == contact.ID }) {
 			c.problems.Add(fault.Fieldf(at+"id", fault.Duplicate,
 				"%s is the id of another contact of the lead; contacts without ids must differ in their emails, or else their names",
 				at+"id"))
@@ -464,7 +492,7 @@ func (c *checks) contacts(of id.Lead, sent []ContactDraft) (contacts []Contact, 
 				c.problems.Add(wrong)
 			}
 		}
-		contacts[i] = contact
+		contacts = append(contacts, contact)
 	}
 	return contacts, raw
 }

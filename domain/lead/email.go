@@ -3,6 +3,7 @@ package lead
 import (
 	"net/netip"
 	"net/url"
+	"regexp"
 	"strings"
 
 	"golang.org/x/net/idna"
@@ -64,12 +65,15 @@ func emailKey(address string) string {
 	bare := bareEmail(address)
 	at := strings.LastIndexByte(bare, '@')
 	if at < 0 {
-		return strings.ToLower(bare)
+		return text.Letters(bare)
 	}
 	host, _ := emailHost(bare[at+1:])
-	local := strings.ToLower(bare[:at])
+	local := text.Letters(bare[:at])
 	if quoted := strings.Trim(local, `"`); len(quoted) == len(local)-2 {
-		local = quoted
+		local = escaped.ReplaceAllString(quoted, "$1")
 	}
 	return local + "@" + host
 }
+
+// escaped is a character of a quoted text that stands for itself (RFC 5322, section 3.2.4).
+var escaped = regexp.MustCompile(`\\(.)`)

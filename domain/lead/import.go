@@ -232,7 +232,7 @@ func ImportEnded(d ImportDraft, progress ImportProgress, err error) ImportOutcom
 	case err == nil:
 	case refused == nil || refused.Code == fault.Internal:
 		done.Status, done.Code = ImportFailed, fault.Internal
-		done.Problem = "Internal error; the server's log has the details. Send the file again: what was imported stays as it is."
+		done.Problem = "Internal error; the server's log has the details. " + sendAgain + "."
 	case d.Kind == ImportTaxonomy && refused.Code == fault.ValidationFailed:
 		done.Status, done.Code = ImportFailed, refused.Code
 		done.Problem = "The taxonomy is not valid, so nothing was imported."
@@ -245,11 +245,14 @@ func ImportEnded(d ImportDraft, progress ImportProgress, err error) ImportOutcom
 	return done
 }
 
+// sendAgain says what to do about an import that has begun and did not end.
+const sendAgain = "Send the file again (through the API with another Idempotency-Key): what was imported stays as it is"
+
 // ImportCut is how an import ended whose server stopped or died.
 func ImportCut(progress ImportProgress, why string) ImportOutcome {
 	return ImportOutcome{
 		Status: ImportInterrupted, Progress: progress,
-		Problem: why + " Send the file again: what was imported stays as it is, and the rest follows.",
+		Problem: why + " " + sendAgain + ", and the rest follows.",
 	}
 }
 

@@ -23,6 +23,7 @@ type Incoming struct {
 	formers []id.Lead // the other ids by former rules, if the lead came without one
 	key     Key       // by which its id was derived, then
 	raw     *rawKeys  // if its name or e-mail was not sent as it is kept
+	page    string    // see website.page; it is not kept
 
 	rawContacts map[int]Contact // what ids of contacts are derived from, where that is not kept
 }

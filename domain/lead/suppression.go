@@ -80,13 +80,24 @@ func (k SuppressionKey) digests(which id.Lead, of known) (all []SuppressionDiges
 }
 
 // Suppress makes the suppression of a draft, which needs no name: then its website, its e-mail or its phone alone is enough to suppress a
-// lead. A name alone is not, because many can have it. It fails with fault.ValidationFailed.
+// lead, and a website with a path only what has the same path. A name alone is not enough, because many can have it. It fails with
+// fault.ValidationFailed.
 func (k SuppressionKey) Suppress(newID id.Suppression, d Draft, rules Rules, at time.Time) (Suppression, error) {
 	c, sent := checks{problems: d.Problems, converted: d.Converted}, sentKeys{}
 	name := c.line("name", d.Name, NameLength)
 	of := knownOf(name, c.website("website", d.Website, &sent), c.email("email", d.Email, &sent),
 		c.phone("phone", d.Phone, rules.Region, &sent))
+	page := ""
+	if name == "" {
+		page = sent.website.page()
+	}
+	if page != "" {
+		of.domain = "" // others have pages there
+	}
 	made := Suppression{newID, k.digests(foreign[id.Lead](&c, "id", d.ID), of), at}
+	if page != "" {
+		made.Digests = append(made.Digests, k.digest("page", page))
+	}
 	switch {
 	case len(c.problems) > 0 || len(made.Digests) > 0:
 	case name != "":
@@ -157,6 +168,9 @@ func (s Suppressions) Has(i Incoming) bool {
 		return true
 	}
 	of := i.keys().known()
+	if i.page != "" && s.has("page", i.page) {
+		return true
+	}
 	before := i.formerlyKnown(of)
 	return s.hasAny(of) || before != of && s.hasAny(before)
 }

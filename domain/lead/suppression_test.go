@@ -4,8 +4,10 @@ import (
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/base64"
+	"slices"
 	"strings"
 	"testing"
+	"unicode"
 
 	"pgregory.net/rapid"
 
@@ -210,6 +212,80 @@ func TestALeadThatWasForgottenDoesNotComeBackInParts(t *testing.T) {
 			map[id.Lead]lead.Lead{"cmp_2": stored}, known)
 		if leftOut != c.want {
 			t.Errorf("%s: %d lines are left out", name, leftOut)
+		}
+	}
+}
+
+// Some letters are several in another case (ß and SS), some have more than two (σ, ς and Σ), and Unicode folds Cherokee to upper case.
+func TestNoCaseOfALetterBringsALeadBack(t *testing.T) {
+	t.Parallel()
+	for r := rune('A'); r <= unicode.MaxRune; r++ {
+		cases := []string{strings.ToUpper(string(r)), strings.ToLower(string(r)), string(unicode.SimpleFold(r))}
+		if r == '\u0130' || r == '\u0131' || !unicode.IsLetter(r) { // Turkish: an i with a dot in upper case, and one without
+			continue
+		}
+		first := lead.Draft{Name: "x" + string(r), Email: "x" + string(r) + "@acme.example"}
+		if cases = slices.DeleteFunc(cases, func(other string) bool { return other == string(r) }); len(cases) == 0 {
+			continue
+		}
+		byBoth, err := suppressionKey.Suppress("sup_1", first, lead.Rules{}, noon)
+		if err != nil {
+			t.Fatalf("%+q: %v", first.Name, err)
+		}
+		byEmail, err := suppressionKey.Suppress("sup_2", lead.Draft{Email: first.Email}, lead.Rules{}, noon)
+		if err != nil {
+			t.Fatalf("%+q: %v", first.Name, err)
+		}
+		for _, other := range cases {
+			for made, then := range map[*lead.Suppression]lead.Draft{
+				&byBoth: {Name: "X" + other, Email: first.Email}, &byEmail: {Name: "Any", Email: "X" + other + "@acme.example"},
+			} {
+				if !suppressing(*made).Has(incoming(t, then)) {
+					t.Errorf("%+q lets %+q, %+q in", first.Name, then.Name, then.Email)
+				}
+			}
+		}
+	}
+	dotted, err := suppressionKey.Suppress("sup_1", lead.Draft{Email: "\u0130x@acme.example"}, lead.Rules{}, noon)
+	if err != nil || suppressing(dotted).Has(incoming(t, lead.Draft{Name: "A", Email: "ix@acme.example"})) {
+		t.Errorf("another address is suppressed, or %v", err)
+	}
+}
+
+func TestAWebsiteWithAPathSuppressesThatPageAlone(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		suppressed lead.Draft
+		holds, not []lead.Draft
+	}{
+		{
+			suppressed: lead.Draft{Website: "https://www.plat.example/Acme/"},
+			holds:      []lead.Draft{{Name: "A", Website: "plat.example/acme"}, {Name: "B", ID: "cmp_1", Website: "plat.example/ACME/"}},
+			not:        []lead.Draft{{Name: "A", Website: "plat.example/baker"}, {Name: "A", Website: "plat.example"}},
+		},
+		{
+			suppressed: lead.Draft{Name: "Acme", Website: "https://plat.example/acme"},
+			holds:      []lead.Draft{{Name: "acme", Website: "plat.example"}, {Name: "Acme", Website: "plat.example/contact"}},
+			not:        []lead.Draft{{Name: "Baker", Website: "plat.example/acme"}},
+		},
+		{
+			suppressed: lead.Draft{Website: "plat.example"},
+			holds:      []lead.Draft{{Name: "A", Website: "plat.example/baker"}, {Name: "B", Website: "www.plat.example"}},
+		},
+	} {
+		made, err := suppressionKey.Suppress("sup_1", c.suppressed, lead.Rules{}, noon)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, one := range c.holds {
+			if !suppressing(made).Has(incoming(t, one)) {
+				t.Errorf("%+v lets %+v in", c.suppressed, one)
+			}
+		}
+		for _, one := range c.not {
+			if suppressing(made).Has(incoming(t, one)) {
+				t.Errorf("%+v suppresses %+v", c.suppressed, one)
+			}
 		}
 	}
 }

@@ -16,12 +16,23 @@ type website struct {
 	rest   string // what follows the domain: a port that is not the usual one, a path without the slash at its end, a query
 }
 
+// page is the address below a domain that a website is; empty, if it is the whole domain.
+func (w website) page() string {
+	if w.rest == "" {
+		return ""
+	}
+	return w.domain + w.rest
+}
+
 // parseWebsite reads a domain or an address of the web. It reports whether that has a domain under which somebody can have a
 // website: not an IP address, and not a suffix such as com or co.uk.
 func parseWebsite(text string) (website, bool) {
 	if host := strings.ToLower(text); isHost(host) { // as most are
 		domain, ok := webDomain(host)
-		return website{domain: domain}, ok
+		if !ok {
+			return website{}, false
+		}
+		return website{domain: domain}, true
 	}
 	if !strings.Contains(text, "://") {
 		text = "http://" + strings.TrimPrefix(text, "//")

@@ -52,7 +52,16 @@ func Key(text string) string {
 	if isTidy(text) {
 		return strings.ToLower(text)
 	}
-	return collapsed(Compatible(cases.Fold().String(Compatible(text))))
+	return collapsed(Letters(text))
+}
+
+// Letters returns what is equal for texts whose letters differ in case, in width or in form alone, and which may have characters that show
+// nothing. Unicode folds Cherokee to upper case, but not all of it: lower case is the same for all.
+func Letters(text string) string {
+	if isPlain(text) {
+		return strings.ToLower(text)
+	}
+	return Compatible(strings.ToLower(cases.Fold().String(Compatible(text))))
 }
 
 // Compatible returns a text in NFKC, in which a letter has one width and one form, without characters that show nothing. What is not UTF-8
