@@ -137,6 +137,13 @@ var layers = []layer{
 		},
 	},
 	{
+		folders: []string{"app/companies"}, ours: slices.Concat(domain, ports, helpers, []string{"app/work"}), not: outside,
+		inTests: []string{ // several servers remove one company
+			"adapters/store/sqlite", "adapters/store/sqlite/sqlitetest", "adapters/store/postgres", "adapters/store/postgres/postgrestest",
+			"adapters/store/sqlstore", "adapters/system",
+		},
+	},
+	{
 		folders: []string{"app/*"}, not: outside,
 		ours:    slices.Concat(domain, ports, helpers, []string{"app/work"}),
 		inTests: []string{"adapters/store/sqlite", "adapters/store/sqlite/sqlitetest", "adapters/store/sqlstore", "adapters/system"},
@@ -269,7 +276,7 @@ var layers = []layer{
 	},
 	{
 		folders: []string{"adapters/system/partial"}, ours: slices.Concat(domain, ports, []string{"adapters/system"}),
-		libraries: []string{"github.com/gofrs/flock"},
+		libraries: []string{"github.com/gofrs/flock", "golang.org/x/sys"},
 	},
 	{folders: []string{"adapters/system"}, ours: slices.Concat(domain, ports), libraries: []string{"github.com/google/uuid"}},
 	{folders: []string{"adapters/system/processtest"}, libraries: testLibraries},
@@ -482,7 +489,8 @@ func TestTheLayersRefuseAWrongImport(t *testing.T) {
 		{"app/companies", "holdco/app/cache", true, true},
 		{"app/cache", "holdco/ports/store", false, false},
 		{"app/companies", "holdco/adapters/store/sqlite", false, true},
-		{"app/companies", "holdco/adapters/store/postgres", false, false},
+		{"app/companies", "holdco/adapters/store/postgres", false, true},
+		{"app/teams", "holdco/adapters/store/postgres", false, false},
 		{"app/companies", "holdco/ports/storetest", false, false},
 		{"app/companies", "math/rand/v2", false, true},
 		{"app/companies", "net/http", false, true},
