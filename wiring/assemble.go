@@ -347,12 +347,16 @@ func newExports(e *export.Service, clock outbound.Clock) *export.Keys {
 }
 
 // exportAPI is what partners read, with all that surrounds it.
-type exportAPI struct{ http.Handler }
+type exportAPI struct {
+	http.Handler
+
+	endWaits func() // of those who wait for changes
+}
 
 func newExportAPI(s surroundings, e *export.Keys, auth *partners.Service) (exportAPI, error) {
 	api, err := partner.New(partner.Options{Service: s.service(partner.Root), Exports: e, Auth: s.telemetry.metrics.Partners(auth)})
 	if err != nil {
 		return exportAPI{}, err
 	}
-	return exportAPI{s.telemetry.around(api)}, nil
+	return exportAPI{s.telemetry.around(api), e.Close}, nil
 }

@@ -131,6 +131,7 @@ func (s *Server) drain(ctx context.Context, fronts []*front) (err error) {
 	s.Activity.Close()
 	s.Leases.Close()
 	s.Issues.Close()
+	s.Export.endWaits()
 	s.Runner.Close() // programs end while requests do, each within its own time
 	streams := time.AfterFunc(streamDrain, s.Stopping.Begin)
 	defer streams.Stop()

@@ -88,12 +88,15 @@ func feedFault(err error) error {
 
 // watch lets any number of readers wait for a change, for which the store is asked once.
 type watch struct {
+	closing <-chan struct{} // closed when nobody is to wait any more; may be nil
+
 	mutex sync.Mutex
 	seen  lead.Revision
 	fresh bool // it was seen less than a feedPace ago
 }
 
-// await waits until the leads have another revision, and reports whether they have: not after the wait is over, nor when ctx ends.
+// await waits until the leads have another revision, and reports whether they have: not after the wait is over, nor when ctx ends or the
+// server stops.
 func (w *watch) await(
 	ctx context.Context, state func(context.Context) (lead.State, error), than lead.Revision, over <-chan time.Time,
 ) (changed bool, err error) {
@@ -103,6 +106,8 @@ func (w *watch) await(
 		select {
 		case <-pace.C:
 		case <-over:
+			return false, nil
+		case <-w.closing:
 			return false, nil
 		case <-ctx.Done():
 			return false, nil

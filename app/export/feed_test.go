@@ -10,6 +10,7 @@ import (
 	"holdco/app/export"
 	"holdco/domain/fault"
 	"holdco/domain/lead"
+	"holdco/domain/partner"
 	"holdco/ports/inbound"
 	"holdco/ports/store"
 )
@@ -23,10 +24,14 @@ type answered struct {
 
 // waiting asks for changes after a position, in the background.
 func (f *fixture) waiting(ctx context.Context, after lead.FeedPosition, wait time.Duration) <-chan answered {
+	return waitingFor(ctx, f.service, after, wait)
+}
+
+func waitingFor(ctx context.Context, of inbound.Export, after lead.FeedPosition, wait time.Duration) <-chan answered {
 	done := make(chan answered, 1)
 	go func() {
 		began := time.Now()
-		page, err := f.service.Changes(ctx, lead.FeedQuery{After: after, Size: 10}, wait)
+		page, err := of.Changes(ctx, lead.FeedQuery{After: after, Size: 10}, wait)
 		done <- answered{page, err, time.Since(began)}
 	}()
 	return done
@@ -71,6 +76,32 @@ func TestWhoWaitsForChangesIsToldAsTheyCome(t *testing.T) {
 		stop()
 		if got := <-stopped; got.err != nil || got.page.Next != at || got.took != time.Second {
 			t.Errorf("it was stopped: %+v", got)
+		}
+	})
+}
+
+func TestNobodyWaitsForChangesAtAServerThatStops(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		f := newFixture(t)
+		f.keep(t, 1)
+		one := lead.Sampled{Lead: lead.Lead{ID: "cmp_a", Name: "A", CreatedAt: f.clock.now, UpdatedAt: f.clock.now}}
+		keys := export.NewKeys(f.service, func() *lead.Sample { return lead.NewSample(lead.Taxonomy{}, nil, []lead.Sampled{one}) }, f.clock)
+		stopped := map[inbound.Export]<-chan answered{}
+		for _, of := range []inbound.Export{keys.Of(partner.Partner{}), keys.Of(partner.Partner{Test: true})} {
+			began := <-waitingFor(t.Context(), of, lead.FeedPosition{}, time.Minute)
+			stopped[of] = waitingFor(t.Context(), of, began.page.Next, 30*time.Second)
+		}
+		time.Sleep(time.Second)
+		keys.Close()
+		for of, done := range stopped {
+			got := <-done
+			if got.err != nil || len(got.page.Changes) > 0 || got.took != time.Second {
+				t.Errorf("%+v", got)
+			}
+			if again := <-waitingFor(t.Context(), of, got.page.Next, 30*time.Second); again.err != nil || again.took != 0 {
+				t.Errorf("%+v", again)
+			}
 		}
 	})
 }
