@@ -138,7 +138,9 @@ func TestEveryMoveFromEveryState(t *testing.T) {
 			}
 		}
 		unblock()
-		s.Delete(companies["deleting"].path()).Is(t, 200, "") // a repeat waits for the end
+		if answer := s.Delete(companies["deleting"].path()); answer.Status != 404 { // the company may be gone by now
+			answer.Is(t, 200, "") // a repeat waits for the end
+		}
 		s.Get(companies["deleting"].path()).Is(t, 404, "not_found")
 	})
 }

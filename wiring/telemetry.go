@@ -65,7 +65,7 @@ func collectors(db database, version cli.Version) []metrics.Collector {
 		all = append(all, metrics.Pool(name, pool))
 	}
 	if db.Batches != nil {
-		all = append(all, metrics.Batches(db.Batches)...)
+		all = append(all, metrics.Batches(db.Batches))
 	}
 	return all
 }

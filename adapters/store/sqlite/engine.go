@@ -47,7 +47,7 @@ func (e *Engine) Pools() map[string]*sql.DB {
 
 // Batches returns how many batches were committed since the database was opened, and how many units of work in them.
 func (e *Engine) Batches() (batches, units int64) {
-	return e.writer.batches.Load(), e.writer.units.Load()
+	return e.writer.counts()
 }
 
 // Close waits for the units that have begun, refuses all others, and closes the database. A second call does nothing.

@@ -36,7 +36,17 @@ type writer struct {
 
 	truncates atomic.Bool // the log is to be emptied: see Engine.Tidy
 
-	batches, units atomic.Int64 // that were committed
+	committed struct { // both change at once
+		mutex          sync.Mutex
+		batches, units int64
+	}
+}
+
+// counts returns how many batches were committed, and how many units in them.
+func (w *writer) counts() (batches, units int64) {
+	w.committed.mutex.Lock()
+	defer w.committed.mutex.Unlock()
+	return w.committed.batches, w.committed.units
 }
 
 // mostUnits bounds a batch, so that other processes get a turn.
@@ -75,7 +85,7 @@ func (w *writer) close() error {
 	<-w.stopped
 	// After few batches the log is short: the server, or whoever closes the file last, copies it. A checkpoint syncs the
 	// file, and would take longer than the writes.
-	if w.batches.Load() > batchesPerCheckpoint {
+	if batches, _ := w.counts(); batches > batchesPerCheckpoint {
 		w.checkpoint()
 	}
 	w.on.drop()
@@ -112,7 +122,7 @@ func (w *writer) serve() {
 		select {
 		case first := <-w.queue:
 			w.batch(first)
-			if w.batches.Load()%batchesPerCheckpoint == 0 {
+			if batches, _ := w.counts(); batches%batchesPerCheckpoint == 0 {
 				w.checkpoint()
 			}
 			if w.truncates.CompareAndSwap(true, false) {
@@ -196,8 +206,10 @@ func (w *writer) next(tx *transaction, ran []*unit) *unit {
 func (w *writer) end(tx *transaction, units int) error {
 	err := tx.end()
 	if err == nil {
-		w.batches.Add(1)
-		w.units.Add(int64(units))
+		w.committed.mutex.Lock()
+		defer w.committed.mutex.Unlock()
+		w.committed.batches++
+		w.committed.units += int64(units)
 	}
 	return err
 }

@@ -45,21 +45,24 @@ func Pool(name string, pool *sql.DB) Collector { return collectors.NewDBStatsCol
 
 // Batches reports how well units of work share commits. Read returns how many batches were committed since the start, and
 // how many units in them.
-func Batches(read func() (batches, units int64)) []Collector {
-	return []Collector{
-		prometheus.NewCounterFunc(prometheus.CounterOpts{
-			Name: "holdco_sqlite_batches_total",
-			Help: "Batches of units of work that were committed, each with one sync of the disk.",
-		}, func() float64 {
-			batches, _ := read()
-			return float64(batches)
-		}),
-		prometheus.NewCounterFunc(prometheus.CounterOpts{
-			Name: "holdco_sqlite_units_total",
-			Help: "Units of work in the batches that were committed, those that were refused among them.",
-		}, func() float64 {
-			_, units := read()
-			return float64(units)
-		}),
-	}
+func Batches(read func() (batches, units int64)) Collector { return batches(read) }
+
+// batches reads both figures at once: read one after the other, there could be more batches than units.
+type batches func() (batches, units int64)
+
+var (
+	batchesTotal = prometheus.NewDesc("holdco_sqlite_batches_total",
+		"Batches of units of work that were committed, each with one sync of the disk.", nil, nil)
+	unitsTotal = prometheus.NewDesc("holdco_sqlite_units_total",
+		"Units of work in the batches that were committed, those that were refused among them.", nil, nil)
+)
+
+// Describe implements Collector.
+func (b batches) Describe(to chan<- *prometheus.Desc) { to <- batchesTotal; to <- unitsTotal }
+
+// Collect implements Collector.
+func (b batches) Collect(to chan<- prometheus.Metric) {
+	batches, units := b()
+	to <- prometheus.MustNewConstMetric(batchesTotal, prometheus.CounterValue, float64(batches))
+	to <- prometheus.MustNewConstMetric(unitsTotal, prometheus.CounterValue, float64(units))
 }
