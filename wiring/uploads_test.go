@@ -336,6 +336,7 @@ func TestOneFileIsReceivedAtATimeAndAClientThatGoesAwayLeavesNothing(t *testing.
 			slow := s.dial(t, "POST /v1/imports?kind=leads HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer "+string(rootToken)+
 				"\r\nContent-Type: application/x-ndjson\r\n"+framing)
 			await(t, 20*time.Second, "the first file", func() bool {
+				time.Sleep(100 * time.Millisecond) // each one that is taken is kept, and the list has a page
 				return upload(s.Client, "kind=leads&dryRun=true", ndjson, "{}").Error.Code == "import_running"
 			})
 			must(t, slow.Close())
