@@ -246,6 +246,10 @@ func TestNoCaseOfALetterBringsALeadBack(t *testing.T) {
 			}
 		}
 	}
+	plain, err := suppressionKey.Suppress("sup_1", lead.Draft{Email: "info@acme.example"}, lead.Rules{}, noon)
+	if err != nil || !suppressing(plain).Has(incoming(t, lead.Draft{Name: "A", Email: `"in\fo"@acme.example`})) {
+		t.Errorf("an escaped letter is another one, or %v", err)
+	}
 	dotted, err := suppressionKey.Suppress("sup_1", lead.Draft{Email: "\u0130x@acme.example"}, lead.Rules{}, noon)
 	if err != nil || suppressing(dotted).Has(incoming(t, lead.Draft{Name: "A", Email: "ix@acme.example"})) {
 		t.Errorf("another address is suppressed, or %v", err)
