@@ -21,10 +21,10 @@ func (a leadCommands) suppress() *cobra.Command {
 		Use:   "suppress FILE",
 		Short: "Keep imports from bringing back the leads of a file",
 		Long: "Keep imports from bringing back the leads of a file, in the form of \"holdco leads import\"; - is standard input. A line\n" +
-			"needs an id, or a website, an email or a phone; with a name these suppress only leads of that name. A name alone is\n" +
-			"refused. However these are spelled, they suppress the same: LEADS.md says what makes no difference. Keyed hashes of\n" +
-			"them are kept, and nothing else. Unless all lines are valid nothing is done. Leads that are there stay until\n" +
-			"\"holdco leads rm\".",
+			"needs an id, or a website, an email or a phone; with a name these suppress only leads of that name, and without one a\n" +
+			"website with a path suppresses only that page. A name alone is refused. However these are spelled, they suppress the same:\n" +
+			"LEADS.md says what makes no difference. Keyed hashes of them are kept, and nothing else. Unless\n" +
+			"all lines are valid nothing is done. Leads that are there stay until \"holdco leads rm\".",
 		Example: "  holdco leads suppress objections.csv --region DE",
 		Args:    oneFile,
 		RunE: on(a.app, a.Keyed, func(command *cobra.Command, port inbound.Imports, args []string) error {
