@@ -1,6 +1,7 @@
 package wiring_test
 
 import (
+	"database/sql"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -114,6 +115,67 @@ func TestADollarIsSpentOnce(t *testing.T) {
 		}
 		s.budgets(t, acme, "", "company: 0 spent, 0.5 held, 0.5 left, none")
 	})
+}
+
+// A charge shows at once in its issue and its agent, under other tags, and comes between nobody's reading and writing.
+func TestAChargeShowsAndRaisesNoVersion(t *testing.T) {
+	t.Parallel()
+	eachStore(t, func(t *testing.T, s *instance) {
+		acme := s.create(t, draft(t, ""))
+		hired := s.hire(t, s.found(t, acme, `{"name":"Sales","headcount":1}`), "")
+		ada := worker{s.agent(t, hired.Token), hired, s}
+		done := s.file(t, acme, "")
+		ada.ends(t, ada.claim(t, ""), "complete", `"costs":[{"key":"1","kind":"tools","usd":0.5}]`)
+		s.moved(t, done, "accept", "")
+		issue := s.file(t, acme, "")
+		lease := ada.claim(t, "")
+		spent := func() string {
+			t.Helper()
+			by := resttest.Data[apiAgent](t, s.Get(hired.path()))
+			return fmt.Sprint(s.look(t, issue).Budget.SpentUsd, " of ", *by.Stats.AverageTaskUsd)
+		}
+		if got := spent(); got != "0 of 0.5" {
+			t.Errorf("before the charge: %s", got)
+		}
+		tags := map[string]string{}
+		for _, path := range []string{issue.path(), hired.path()} {
+			tags[path] = s.Get(path).Header.Get("ETag")
+			send(s.Client, "GET", path, "", "If-None-Match", tags[path]).Is(t, 304, "")
+		}
+		place := s.placeOf(t, issue)
+		ada.charges(t, lease, "1", "3.000002")
+		entry := resttest.Data[[]struct{ ID string }](t, s.Get(acme.path()+"/costs/entries"))[0]
+		s.Post(acme.path()+"/costs/adjust", `{"entryId":"`+entry.ID+`","usd":-0.000001,"reason":"Credit"}`).Is(t, 200, "")
+		if got := spent(); got != "3.000001 of 3.500001" {
+			t.Errorf("after the charge: %s", got)
+		}
+		if now := s.placeOf(t, issue); now != place {
+			t.Errorf("the charge has changed the issue: it was at %s and is at %s", place, now)
+		}
+		for path, before := range tags {
+			send(s.Client, "GET", path, "", "If-None-Match", before).Is(t, 200, "")
+		}
+		send(s.Client, "PATCH", issue.path(), `{"title":"Other"}`, "If-Match", tags[issue.path()]).Is(t, 200, "")
+		send(s.Client, "PATCH", hired.path(), `{"role":"Other"}`, "If-Match", tags[hired.path()]).Is(t, 200, "")
+		ada.ends(t, lease, "complete", `"costs":[{"key":"2","kind":"tools","usd":1}]`)
+		if got := spent(); !strings.HasPrefix(got, "4.000001 of ") {
+			t.Errorf("after the end: %s", got)
+		}
+	})
+}
+
+// placeOf is where PostgreSQL has the row of an issue, which each UPDATE moves. On SQLite it is the same always.
+func (s *instance) placeOf(t *testing.T, of apiIssue) (place string) {
+	t.Helper()
+	database := beside(s.environ)
+	if database.name != "pgx" {
+		return ""
+	}
+	db, err := sql.Open(database.name, database.address)
+	must(t, err)
+	defer db.Close()
+	must(t, db.QueryRowContext(t.Context(), "SELECT ctid::text FROM issues WHERE id = $1", of.ID).Scan(&place))
+	return place
 }
 
 // When its limit is reached a lease may finish, but not begin anything; when the reserve is spent too, it ends.

@@ -108,6 +108,7 @@ func (r *stormRemains) checkSums() {
 			}
 		}
 		r.sum("cost_totals", "issue", e.issue, 0, amounts...)
+		r.sum("cost_totals", "agent", e.agent, 0, amounts...)
 	}
 	for what, off := range r.sums {
 		if off != 0 {

@@ -206,8 +206,9 @@ func (s *workStorm) left(t *testing.T) *stormRemains {
 		r.companies[id] = true
 		return err
 	})
+	// What has been spent is kept with issues that are not running: so are all of them by now.
 	query(t, db, `SELECT id, company_id, status, agent_id, parent_id, blocked_by, goal_id, project_id, waiting_for, number, attempt,
-		fencing_token, spent_usd, open_blockers FROM issues`, func(rows *sql.Rows) error {
+		fencing_token, kept_usd, open_blockers FROM issues`, func(rows *sql.Rows) error {
 		var i stormIssue
 		err := rows.Scan(&i.id, &i.company, &i.status, &i.agent, &i.parent, &i.blockers, &i.goal, &i.project, &i.waitingFor, &i.number,
 			&i.attempt, &i.token, &i.spent, &i.open)
@@ -242,7 +243,9 @@ func (s *workStorm) left(t *testing.T) *stormRemains {
 		r.events = append(r.events, e)
 		return err
 	})
-	query(t, db, "SELECT id, company_id, status, tasks_completed, tasks_failed, spent_usd FROM agents", func(rows *sql.Rows) error {
+	query(t, db, `SELECT id, company_id, status, tasks_completed, tasks_failed, coalesce((
+			SELECT sum(llm_usd + tools_usd + runtime_usd) FROM cost_totals WHERE scope = 'agent' AND scope_id = agents.id
+		), 0) FROM agents`, func(rows *sql.Rows) error {
 		var w stormWorker
 		err := rows.Scan(&w.id, &w.company, &w.status, &w.done, &w.failed, &w.spent)
 		r.agents[w.id] = &w

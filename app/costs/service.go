@@ -7,7 +7,6 @@ import (
 
 	"holdco/app/work"
 	"holdco/domain/access"
-	"holdco/domain/agent"
 	"holdco/domain/company"
 	"holdco/domain/cost"
 	"holdco/domain/event"
@@ -84,10 +83,7 @@ func (a adjustment) add(ctx context.Context, adjusted event.Event) error {
 	if err := tx.Runs().Save(ctx, r.Adjust(made)); err != nil {
 		return err
 	}
-	if err := tx.Issues().Save(ctx, i.Charge(made.USD)); err != nil {
-		return err
-	}
-	if err := tx.Agents().Count(ctx, made.Agent, agent.Work{Spent: made.USD}); err != nil {
+	if err := a.unit.ChargeLate(ctx, i, made.USD); err != nil {
 		return err
 	}
 	if err := tx.Record(ctx, adjusted); err != nil || !isOver {

@@ -250,10 +250,10 @@ func TestWhatIsBrokenOnPostgresAndSQLiteIsFoundAndRepaired(t *testing.T) {
 				"account.limit", string(w.goal), false},
 			{"a limit that never was", "UPDATE envelopes SET limit_usd = 7 WHERE id = '" + string(ada.Team) + "'", "account.limit",
 				string(ada.Team), false},
-			{"spent on an issue", "UPDATE issues SET spent_usd = 1 WHERE id = '" + string(done.ID) + "'",
+			{"spent on an issue", "UPDATE issues SET kept_usd = 1 WHERE id = '" + string(done.ID) + "'",
 				"issue.spent", string(done.ID), false},
-			{"spent in the stats of an agent", "UPDATE agents SET spent_usd = spent_usd + 1 WHERE id = '" + string(ada.ID) + "'",
-				"agent.spent", string(ada.ID), false},
+			{"spent by an agent in all", "UPDATE cost_totals SET tools_usd = tools_usd + 1 WHERE scope_id = '" + string(ada.ID) + "'",
+				"cost_totals", string(ada.ID), false},
 			{"claimable", "UPDATE issues SET claimable = 1 WHERE id = '" + string(waiting.ID) + "'",
 				"issue.derived", string(waiting.ID), false},
 			{"who may claim", "UPDATE issues SET claim_key = 't:x' WHERE id = '" + string(waiting.ID) + "'", "issue.derived",
@@ -347,7 +347,7 @@ func TestRepairsBesideALoadOnPostgresAndSQLiteAreExact(t *testing.T) {
 			"UPDATE cost_hours SET llm_usd = llm_usd + 1", "DELETE FROM cost_days", "UPDATE cost_months SET calls = 0",
 			"UPDATE cost_totals SET input_tokens = -1", "UPDATE tallies SET n = n + 3", "DELETE FROM day_tallies",
 			"UPDATE envelopes SET spent_usd = spent_usd + 9, held_usd = held_usd + 9 WHERE id NOT LIKE 'iss%'",
-			"UPDATE agents SET spent_usd = 0", "UPDATE issues SET spent_usd = spent_usd + 1, rank = 7, claim_key = 'c'",
+			"UPDATE issues SET kept_usd = kept_usd + 1, rank = 7, claim_key = 'c'",
 			"DELETE FROM issue_labels", "UPDATE companies SET team_count = 0, agent_count = 99",
 		} {
 			w.exec(t, statement)

@@ -123,8 +123,14 @@ func (s *Service) Charge(
 		if outcomes, sum, err = s.charge(ctx, &l, entries, isLate); err != nil {
 			return err
 		}
-		if err := l.chargeIssue(ctx, sum, isLate); err != nil {
-			return err
+		if isLate && sum != 0 {
+			i, err := tx.Issues().Lock(ctx, l.Run.Issue)
+			if err == nil {
+				err = l.unit.ChargeLate(ctx, i, sum)
+			}
+			if err != nil {
+				return err
+			}
 		}
 		isOver, err := l.spend(ctx, sum, held-l.Run.Held, false)
 		if err != nil {
@@ -145,21 +151,6 @@ func (s *Service) Charge(
 	return state, outcomes, err
 }
 
-// chargeIssue adds charges to what the issue has cost. One that nobody works on any more may have become too dear for a lease.
-func (l *locked) chargeIssue(ctx context.Context, sum money.USD, isLate bool) error {
-	switch {
-	case sum == 0:
-		return nil
-	case !isLate:
-		return l.tx.Issues().Charge(ctx, l.Run.Issue, sum)
-	}
-	i, err := l.tx.Issues().Lock(ctx, l.Run.Issue)
-	if err != nil {
-		return err
-	}
-	return l.tx.Issues().Save(ctx, i.Charge(sum))
-}
-
 // takesCharges refuses charges on a lease that ended long ago, or with a wrong token. It reports whether the lease has ended.
 func (l *locked) takesCharges(ctx context.Context) (isLate bool, err error) {
 	stale := l.check(ctx)
@@ -175,7 +166,7 @@ func (l *locked) takesCharges(ctx context.Context) (isLate bool, err error) {
 	return true, nil
 }
 
-// charge records charges in the run, which it does not save, and in the stats of the agent. It returns what they add to the issue.
+// charge records charges in the run, which it does not save. It returns what they add up to.
 func (s *Service) charge(
 	ctx context.Context, l *locked, entries []cost.Entry, isLate bool,
 ) (outcomes []inbound.ChargeOutcome, sum money.USD, err error) {
@@ -215,10 +206,7 @@ func (s *Service) charge(
 	if len(added) == 0 {
 		return outcomes, 0, nil
 	}
-	if err := l.tx.Runs().AddCharges(ctx, added); err != nil {
-		return nil, 0, err
-	}
-	return outcomes, sum, l.tx.Agents().Count(ctx, l.Agent.ID, agent.Work{Spent: sum})
+	return outcomes, sum, l.tx.Runs().AddCharges(ctx, added)
 }
 
 // File files an issue.
@@ -361,7 +349,7 @@ func (e ender) end(ctx context.Context, s *Service) (answer string, err error) {
 	if err != nil {
 		return "", err
 	}
-	i := e.Issue
+	i := e.Issue // read before the charges
 	i.Spent += sum
 	isActive := e.Agent.Status == agent.Active
 	var next issue.Issue

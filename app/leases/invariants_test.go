@@ -311,7 +311,7 @@ func decoded(fields event.Fields) map[string]any {
 // checkStats counts again what agents have done.
 func (b books) checkStats(t reporter) {
 	t.Helper()
-	want := map[id.Agent]agent.Work{}
+	want := map[id.Agent]agent.Stats{}
 	for _, e := range b.events {
 		by, _ := e.data["assignedAgentId"].(string)
 		work := want[id.Agent(by)]
@@ -331,7 +331,8 @@ func (b books) checkStats(t reporter) {
 		}
 	}
 	for which, a := range b.agents {
-		if got := (agent.Work{Completed: a.Stats.Completed, Failed: a.Stats.Failed, Spent: a.Stats.Spent}); got != want[which] {
+		got := agent.Stats{Completed: a.Stats.Completed, Failed: a.Stats.Failed, Spent: a.Stats.Spent}
+		if got != want[which] {
 			t.Errorf("the stats of %s are %+v, want %+v", which, got, want[which])
 		}
 	}

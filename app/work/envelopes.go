@@ -209,6 +209,15 @@ func (u *Unit) Account(ctx context.Context, which string) (budget.Account, error
 	return found[which], err
 }
 
+// ChargeLate adds what was charged after the lease has ended, or corrected, to what an issue has cost, which the unit has locked: it may
+// have become too dear for a lease. What a running issue has cost follows from its charges.
+func (u *Unit) ChargeLate(ctx context.Context, i issue.Issue, usd money.USD) error {
+	if i.Status == issue.Running {
+		return nil
+	}
+	return u.tx.Issues().Save(ctx, i.Charge(usd))
+}
+
 // Overspent ends all leases of the company, which has spent its reserve too.
 func (u *Unit) Overspent(ctx context.Context, at time.Time) error {
 	c, err := u.tx.Companies().Lock(ctx, u.of)

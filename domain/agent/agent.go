@@ -35,7 +35,7 @@ type Agent struct {
 	Stats         Stats
 	CreatedAt     time.Time
 	UpdatedAt     time.Time
-	Version       int64 // grows by one with every change but of Stats.LastActiveAt; the ETag of the API
+	Version       int64 // grows by one with every change but of Stats.LastActiveAt and Stats.Spent; ETags of the API begin with it
 }
 
 // Status is a state of an agent.
@@ -64,7 +64,7 @@ type Budget struct {
 type Stats struct {
 	Completed       int       // issues that became done under it
 	Failed          int       // issues that became failed under it
-	Spent           money.USD // by its runs
+	Spent           money.USD // by its runs; follows from its charges
 	LastActiveAt    time.Time // its last call of the gateway; zero: none
 	AdapterFailures int       // in a row, of its adapter
 	RetryAt         time.Time // when its adapter, which has failed, is tried again
@@ -99,10 +99,7 @@ func (a Agent) AdapterWorked() Agent {
 }
 
 // Work is what is added to Stats.
-type Work struct {
-	Completed, Failed int
-	Spent             money.USD
-}
+type Work struct{ Completed, Failed int }
 
 // averageTask is the cost of a completed or failed task, rounded down to millionths of a dollar; nil before there is one.
 func (s Stats) averageTask() any {

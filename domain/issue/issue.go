@@ -37,7 +37,7 @@ type Issue struct {
 	FailedBlockers int      // how many of BlockedBy have failed or were cancelled: they will never be done
 	Labels         []string // each once
 	PerTask        budget.Limit
-	Spent          money.USD // by all of its runs
+	Spent          money.USD // by all of its runs; while it is running it follows from its charges
 	Attempt        int       // the number of the attempt that runs or comes next, from 1 on
 	MaxAttempts    int       // 1 to MostAttempts
 	RequiresReview bool      // a person accepts or rejects what an agent completed
@@ -66,7 +66,7 @@ type Issue struct {
 
 	CreatedAt time.Time
 	UpdatedAt time.Time
-	Version   int64 // grows by one with every change, counts and costs included; the ETag of the API
+	Version   int64 // grows by one with every change, but not with charges while it is running; ETags of the API begin with it
 }
 
 // Status is a state of an issue.

@@ -73,8 +73,9 @@ type AgentFilter struct {
 type Agents interface {
 	AgentReader
 
-	// Save does not change the company, the team and CreatedAt, which are permanent, nor Stats.LastActiveAt. It raises the work
-	// revision of the company when an agent becomes active.
+	// Save does not change the company, the team and CreatedAt, which are permanent, nor Stats.LastActiveAt. Neither Add nor Save
+	// changes Stats.Spent, which is the sum of what Runs.AddCharges was told. Save raises the work revision of the company when an
+	// agent becomes active.
 	Repository[id.Agent, agent.Agent]
 
 	// Count adds to the stats of an agent. It raises the version.

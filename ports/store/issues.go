@@ -6,7 +6,6 @@ import (
 
 	"holdco/domain/id"
 	"holdco/domain/issue"
-	"holdco/domain/money"
 	"holdco/domain/page"
 	"holdco/domain/text"
 )
@@ -160,14 +159,13 @@ type Issues interface {
 	IssueReader
 
 	// No two issues of a company have one number. Save does not change the company, the number, RetryOf, CreatedBy and CreatedAt,
-	// which are permanent, and what makes it a container or a step.
+	// which are permanent, and what makes it a container or a step. While an issue is running, Spent is the sum of its charges, whatever
+	// Save says: Runs.AddCharges alone changes it. A Save that ends that keeps its Spent, which is to be what was locked and whatever the
+	// unit has charged since.
 	Repository[id.Issue, issue.Issue]
 
 	// NextNumber returns the number of the next issue of a company, which no other will have.
 	NextNumber(ctx context.Context, of id.Company) (int64, error)
-
-	// Charge adds to what an issue has cost. It raises the version.
-	Charge(ctx context.Context, which id.Issue, usd money.USD) error
 
 	// AddComment inserts a comment.
 	AddComment(ctx context.Context, added issue.Comment) error

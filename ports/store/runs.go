@@ -120,8 +120,8 @@ type Runs interface {
 	// AddCheckpoint inserts a checkpoint.
 	AddCheckpoint(ctx context.Context, added run.Checkpoint) error
 
-	// AddCharges inserts charges or corrections, and adds them to the sums that CostReader reads, in the turn of the company. No two
-	// of a run have one key.
+	// AddCharges inserts charges or corrections, and adds them to the sums that CostReader reads, to Stats.Spent of the agent and, while
+	// it is running, to Spent of the issue, in the turn of the company. No two of a run have one key.
 	AddCharges(ctx context.Context, added []cost.Entry) error
 
 	// Revoke notes why an epoch of a company begins: it ended the one before.

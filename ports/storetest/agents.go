@@ -42,7 +42,7 @@ var anyAgent = aggregate[id.Agent, agent.Agent]{
 		a.MemoryScopes, a.Requires = []agent.MemoryScope{"company", "agent"}, []string{"issue.create", "two words, \"quoted\""}
 		a.Budget = agent.Budget{PerTask: budget.Of(1), Daily: budget.Of(budget.Most)}
 		a.Stats = agent.Stats{
-			Completed: 7, Failed: 3, Spent: budget.Most, LastActiveAt: at.Add(time.Second),
+			Completed: 7, Failed: 3, LastActiveAt: at.Add(time.Second),
 			AdapterFailures: 2, RetryAt: at.Add(time.Minute),
 		}
 		a.UpdatedAt, a.Version = at.Add(time.Minute), 1<<53+1
@@ -53,10 +53,11 @@ var anyAgent = aggregate[id.Agent, agent.Agent]{
 		a.Slot, a.Name, a.Role, a.Adapter, a.Model, a.AdapterConfig = "", "New", "Newer", "http", "", agent.NoConfig
 		a.Status, a.MemoryScopes, a.Requires, a.Budget = agent.Retired, nil, nil, agent.Budget{}
 		a.Hash = f.newKey().Hash()
-		a.Stats = agent.Stats{LastActiveAt: at.Add(time.Hour)}
+		a.Stats = agent.Stats{LastActiveAt: at.Add(time.Hour), Spent: 5}
 		a.UpdatedAt = at.Add(time.Hour)
 	},
-	permanent: []string{"Company", "Team", "CreatedAt", "LastActiveAt"},
+	permanent: []string{"Company", "Team", "CreatedAt", "LastActiveAt", "Spent"},
+	summed:    []string{"Spent"},
 	touch:     touchingAgents,
 	used:      func(of *agent.Agent) *time.Time { return &of.Stats.LastActiveAt },
 	texts: func(a *agent.Agent, text string) {
@@ -371,7 +372,7 @@ func slotOfAgent(f *fixture) {
 func countsWork(f *fixture) {
 	counted, other := anyAgent.add(f, func(a *agent.Agent) { anyAgent.full(f, a) }), anyAgent.add(f)
 	const rounds = 3
-	more := agent.Work{Completed: 1, Failed: 2, Spent: 3}
+	more := agent.Work{Completed: 1, Failed: 2}
 	f.exactly(together(crowd, func(int) error {
 		for range rounds {
 			if err := f.store.Update(f.ctx, func(ctx context.Context, tx store.Tx) error {
@@ -386,7 +387,6 @@ func countsWork(f *fixture) {
 	const times = crowd * rounds
 	counted.Stats.Completed += times
 	counted.Stats.Failed += 2 * times
-	counted.Stats.Spent += 3 * times
 	counted.Version += times
 	anyAgent.is(f, counted)
 	anyAgent.is(f, other)

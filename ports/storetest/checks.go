@@ -73,16 +73,7 @@ func (f *fixture) newWorkshop(slug string) workshop {
 		account.Spent, account.Held = 5, 7
 		f.update(accounting(account))
 	}
-	f.update(w.counting(5))
 	return w
-}
-
-// counting adds to what the agent has spent.
-func (w workshop) counting(more money.USD) unit {
-	return func(ctx context.Context, tx store.Tx) error {
-		tx.Unrecorded()
-		return tx.Agents().Count(ctx, w.agent.ID, agent.Work{Spent: more})
-	}
 }
 
 // mending mends what was seen of a company.
@@ -117,7 +108,6 @@ func (w workshop) breakUp() (rules []string) {
 	account := w.newAccount(w.of, string(w.agent.ID))
 	account.Spent, account.Held = 6, 8
 	w.update(accounting(account))
-	w.update(w.counting(-1))
 	anyIssue.edited(w.fixture, w.waiting, func(i *issue.Issue) { i.OpenBlockers, i.Spent = 2, 3 })
 	w.update(func(ctx context.Context, tx store.Tx) error {
 		tx.Unrecorded()
@@ -129,7 +119,7 @@ func (w workshop) breakUp() (rules []string) {
 		return tx.Companies().Save(ctx, c)
 	})
 	return []string{
-		"account.held " + string(w.agent.ID), "account.spent " + string(w.agent.ID), "agent.spent " + string(w.agent.ID),
+		"account.held " + string(w.agent.ID), "account.spent " + string(w.agent.ID),
 		"company.agents " + string(w.of), "issue.open_blockers " + string(w.waiting.ID), "issue.spent " + string(w.waiting.ID),
 	}
 }
@@ -224,12 +214,8 @@ func mendedBesideOthers(f *fixture) {
 			account.Spent, account.Held = account.Spent+5, account.Held-5
 			next = append(next, account)
 		}
-		if err := tx.Envelopes().Save(ctx, next); err != nil {
-			return err
-		}
-		return tx.Issues().Charge(ctx, w.running.ID, 5)
+		return tx.Envelopes().Save(ctx, next)
 	})
-	f.update(w.counting(5))
 	f.update(f.mending(w.of, version, found, &isDone))
 	f.same(isDone, true)
 	f.same(f.differences(w.of), map[string]store.Difference{})

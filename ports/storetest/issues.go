@@ -5,12 +5,14 @@ import (
 	"context"
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"maps"
 	"slices"
 	"sync"
 	"time"
 	"unicode/utf8"
 
+	"holdco/domain/agent"
 	"holdco/domain/budget"
 	"holdco/domain/company"
 	"holdco/domain/event"
@@ -18,6 +20,7 @@ import (
 	"holdco/domain/goal"
 	"holdco/domain/id"
 	"holdco/domain/issue"
+	"holdco/domain/money"
 	"holdco/domain/page"
 	"holdco/ports/store"
 )
@@ -181,28 +184,71 @@ func (f *fixture) issueWrites() map[string]writeCase {
 			_, err := tx.Issues().NextNumber(ctx, acme.ID)
 			return err
 		}},
-		"Issues.Charge": {changes, func(ctx context.Context, tx store.Tx) error { return tx.Issues().Charge(ctx, kept.ID, 3) }},
 		"Issues.AddComment": {changes, func(ctx context.Context, tx store.Tx) error {
 			return tx.Issues().AddComment(ctx, f.newComment(kept))
 		}},
 	}
 }
 
-func issueCharging(which id.Issue) unit {
-	return func(ctx context.Context, tx store.Tx) error {
-		tx.Unrecorded()
-		return tx.Issues().Charge(ctx, which, 3)
-	}
-}
-
 func issueCharged(f *fixture) {
-	charged, other := anyIssue.add(f), anyIssue.add(f)
-	f.exactly(together(crowd, func(int) error { return f.store.Update(f.ctx, issueCharging(charged.ID)) }),
-		map[fault.Code]int{"": crowd})
-	charged.Spent, charged.Version = charged.Spent+3*crowd, charged.Version+crowd
+	of := f.found("charged").ID
+	working, idle := f.newAgent(of, "tm_some"), f.newAgent(of, "tm_some")
+	f.update(hiring(working))
+	f.update(hiring(idle))
+	filed := f.files(of, 2, func(_ int, i *issue.Issue) { i.Status, i.Spent = issue.Running, 7 })
+	charged, other := filed[0], filed[1]
+	charged.Spent, other.Spent = 0, 0
+	anyIssue.is(f, charged)
+
+	r := f.newRun(of, charged.ID)
+	r.Agent = working.ID
+	f.update(starting(r))
+	charge := func(n int) error {
+		made := f.newCharge(r, fmt.Sprint("key ", n))
+		made.USD = 3
+		return f.store.Update(f.ctx, func(ctx context.Context, tx store.Tx) error {
+			if err := tx.Turn(ctx, of); err != nil {
+				return err
+			}
+			return charging(made)(ctx, tx)
+		})
+	}
+	f.exactly(together(crowd, charge), map[fault.Code]int{"": crowd})
+	charged.Spent, working.Stats.Spent = 3*crowd, 3*crowd
 	anyIssue.is(f, charged)
 	anyIssue.is(f, other)
-	f.refused(fault.Internal, issueCharging("iss_none"))
+	anyAgent.is(f, working)
+	anyAgent.is(f, idle)
+
+	charged = anyIssue.edited(f, charged, func(i *issue.Issue) { i.Title, i.Spent = "Edited while it was charged", 1 })
+	charged.Spent = 3 * crowd
+	anyIssue.is(f, charged)
+
+	// A unit that charges once more, and ends what is running.
+	f.update(func(ctx context.Context, tx store.Tx) error {
+		tx.Unrecorded()
+		before, err := tx.Issues().Lock(ctx, charged.ID)
+		if err != nil {
+			return err
+		}
+		last := f.newCharge(r, "last")
+		last.USD = 2
+		if err := charging(last)(ctx, tx); err != nil {
+			return err
+		}
+		if charged, err = tx.Issues().Lock(ctx, charged.ID); err != nil {
+			return err
+		}
+		f.same(charged.Spent, before.Spent+2)
+		charged.Status, charged.Version = issue.Done, charged.Version+1
+		return tx.Issues().Save(ctx, charged)
+	})
+	working.Stats.Spent += 2
+	f.same(charged.Spent, money.USD(3*crowd+2))
+	anyIssue.is(f, charged)
+	working = anyAgent.edited(f, working, func(a *agent.Agent) { a.Stats.Spent = 1 })
+	working.Stats.Spent = 3*crowd + 2
+	anyAgent.is(f, working)
 }
 
 func issueNumberUnique(f *fixture) {

@@ -24,6 +24,15 @@ func ShownTag(version int64, shown event.Fields) string {
 	return strings.TrimSuffix(VersionTag(version), `"`) + "-" + strings.TrimPrefix(DigestTag(shown.Append(nil)), `"`)
 }
 
+// CountedTag is VersionTag for a resource that also shows a number that is counted elsewhere: the tag is another one when that has changed,
+// and matches the version all the same. 0 leaves it as it is.
+func CountedTag(version, count int64) string {
+	if count == 0 {
+		return VersionTag(version)
+	}
+	return strings.TrimSuffix(VersionTag(version), `"`) + "-" + strconv.FormatUint(uint64(count), 16) + `"`
+}
+
 // DigestTag is the strong entity tag of a text that has no version.
 func DigestTag(text []byte) string {
 	sum := sha256.Sum256(text)

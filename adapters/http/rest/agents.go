@@ -133,7 +133,7 @@ func agentSettings(
 }
 
 func agentAnswer(a agent.Agent, secret ...event.Field) httpkit.Answer {
-	return httpkit.Answer{Data: append(a.Fields(), secret...), ETag: httpkit.VersionTag(a.Version)}
+	return httpkit.Answer{Data: append(a.Fields(), secret...), ETag: httpkit.CountedTag(a.Version, int64(a.Stats.Spent))}
 }
 
 func newAgentAnswer(a agent.Agent, secret ...event.Field) httpkit.Answer {

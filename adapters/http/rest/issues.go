@@ -240,7 +240,7 @@ func issueBulk(r httpkit.Request) inbound.IssueBulk {
 }
 
 func issueAnswer(i issue.Issue) httpkit.Answer {
-	return httpkit.Answer{Data: i.Fields(), ETag: httpkit.VersionTag(i.Version)}
+	return httpkit.Answer{Data: i.Fields(), ETag: httpkit.CountedTag(i.Version, int64(i.Spent))}
 }
 
 func newIssueAnswer(i issue.Issue) httpkit.Answer {

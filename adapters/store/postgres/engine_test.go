@@ -520,8 +520,6 @@ func TestWhatChargesChangeIsInNoIndex(t *testing.T) {
 			"expires_at", "held_usd", "spent_usd", "input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens", "charges",
 			"checkpoints", "filed", "context_at", "lease_seconds",
 		},
-		"issues":    {"spent_usd", "version"},
-		"agents":    {"spent_usd", "version"},
 		"envelopes": {"spent_usd", "held_usd"},
 	} {
 		var found []string

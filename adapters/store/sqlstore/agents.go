@@ -47,7 +47,7 @@ var agentTable = tableOf("agents", fault.New(fault.NotFound, "There is no such a
 	asText("hash", func(a *agent.Agent) *string { return &a.Hash }).inIndex(),
 	asInteger("tasks_completed", func(a *agent.Agent) *int { return &a.Stats.Completed }),
 	asInteger("tasks_failed", func(a *agent.Agent) *int { return &a.Stats.Failed }),
-	asInteger("spent_usd", func(a *agent.Agent) *money.USD { return &a.Stats.Spent }),
+	asInteger("spent_usd", func(a *agent.Agent) *money.USD { return &a.Stats.Spent }).onlyRead(totalOf(budget.OfAgent, "agents")),
 	asOptionalMillis(lastActiveAt, func(a *agent.Agent) *time.Time { return &a.Stats.LastActiveAt }).fixed(),
 	asInteger("adapter_failures", func(a *agent.Agent) *int { return &a.Stats.AdapterFailures }),
 	asOptionalMillis("adapter_retry_at", func(a *agent.Agent) *time.Time { return &a.Stats.RetryAt }),
@@ -131,13 +131,12 @@ func (a agents) Save(ctx context.Context, saved agent.Agent) error {
 
 var countWork = prepare(func(b builder) fmt.Stringer {
 	return b.db().NewUpdate().Table("agents").Set("tasks_completed = tasks_completed + ?", b.arg(1)).
-		Set("tasks_failed = tasks_failed + ?", b.arg(2)).Set("spent_usd = spent_usd + ?", b.arg(3)).Set("version = version + 1").
-		Where("id = ?", b.arg(4))
+		Set("tasks_failed = tasks_failed + ?", b.arg(2)).Set("version = version + 1").Where("id = ?", b.arg(3))
 })
 
 func (a agents) Count(ctx context.Context, of id.Agent, more agent.Work) error {
 	return a.changeReadLater(ctx, rowKey{a.table.name, string(of)}, countWork,
-		int64(more.Completed), int64(more.Failed), int64(more.Spent), string(of))
+		int64(more.Completed), int64(more.Failed), string(of))
 }
 
 var runnableAgents = prepare(func(b builder) fmt.Stringer {

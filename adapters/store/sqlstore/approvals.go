@@ -190,7 +190,7 @@ var approvalCommentTable = tableOf("approval_comments", nil,
 )
 
 func (a approvals) AddComment(ctx context.Context, added approval.Comment) error {
-	return a.changeLater(ctx, approvalCommentTable.insert, approvalCommentTable.values(&added, approvalCommentTable.columns)...)
+	return a.changeLater(ctx, approvalCommentTable.insert, approvalCommentTable.inserted(&added)...)
 }
 
 var commentsOnApproval = prepare(func(b builder) fmt.Stringer {

@@ -12,17 +12,17 @@ import (
 
 	"github.com/uptrace/bun"
 
-	"holdco/domain/agent"
 	"holdco/domain/budget"
 	"holdco/domain/cost"
 	"holdco/domain/id"
+	"holdco/domain/issue"
 	"holdco/domain/money"
 	"holdco/ports/store"
 )
 
 // budgets compares whatever is derived from cost entries.
 func (a comparison) budgets(ctx context.Context) error {
-	return all(ctx, a.unitSums, a.totals, a.spentOfRuns, a.spentOfIssues, a.spentOfAgents, a.accounts, a.limits)
+	return all(ctx, a.unitSums, a.totals, a.spentOfRuns, a.spentOfIssues, a.accounts, a.limits)
 }
 
 // unitSums compares the sums by units of time, a month at a time.
@@ -227,33 +227,16 @@ func shownAs(column string) func(int64) string {
 	return plainly
 }
 
+// spentOfIssues compares what issues have cost with their entries: of those that are not running, see spentOnIssue.
 func (a comparison) spentOfIssues(ctx context.Context) error {
-	return a.perRow(ctx, "issue.spent", "issues", "spent_usd", "issue_id", "usd", func(which string, more int64) mend {
-		return func(ctx context.Context, in session) error {
-			return rederive(ctx, in, id.Issue(which), money.USD(more))
-		}
-	})
-}
-
-func (a comparison) spentOfAgents(ctx context.Context) error {
-	return a.perRow(ctx, "agent.spent", "agents", "spent_usd", "agent_id", "usd", func(which string, more int64) mend {
-		return func(ctx context.Context, in session) error {
-			return agentsOf(in).Count(ctx, id.Agent(which), agent.Work{Spent: money.USD(more)})
-		}
-	})
-}
-
-// perRow compares a column of a table with the sum of what the entries of each row have.
-func (a comparison) perRow(
-	ctx context.Context, rule, table, column, by, of string, mends func(which string, more int64) mend,
-) error {
-	return a.numbers(ctx, rule, shownAs(column), mends, a.raw(`SELECT kept.id, kept.?, coalesce(entries.n, 0) FROM ? AS kept
-		LEFT JOIN (?) AS entries ON entries.of = kept.id
-		WHERE kept.company_id = ? AND kept.? <> coalesce(entries.n, 0) ORDER BY kept.id`,
-		bun.Ident(column), bun.Ident(table),
-		a.selectFrom("cost_entries").ColumnExpr("? AS of", bun.Ident(by)).ColumnExpr("CAST(sum(?) AS BIGINT) AS n", bun.Safe(of)).
-			Where("company_id = ?", a.of).Group(by),
-		a.of, bun.Ident(column)))
+	mends := func(which string, _ int64) mend {
+		return func(ctx context.Context, in session) error { return rederive(ctx, in, id.Issue(which)) }
+	}
+	entries := a.selectFrom("cost_entries").ColumnExpr("issue_id, CAST(sum(usd) AS BIGINT) AS usd").
+		Where("company_id = ?", a.of).Group("issue_id")
+	return a.numbers(ctx, "issue.spent", inDollars, mends, a.raw(`SELECT id, kept_usd, coalesce(entries.usd, 0) FROM issues
+		LEFT JOIN (?) AS entries ON entries.issue_id = issues.id
+		WHERE company_id = ? AND status <> ? AND kept_usd <> coalesce(entries.usd, 0) ORDER BY id`, entries, a.of, issue.Running))
 }
 
 func inDollars(n int64) string { return money.USD(n).String() }
@@ -438,5 +421,5 @@ func (s session) copyLimit(ctx context.Context, of id.Company, which, table, col
 		return err
 	}
 	s.unit.changed = true
-	return s.runRows(ctx, setLimitOf, [][]any{accountTable.values(&account, accountTable.columns)})
+	return s.runRows(ctx, setLimitOf, [][]any{accountTable.inserted(&account)})
 }

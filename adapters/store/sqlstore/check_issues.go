@@ -14,7 +14,6 @@ import (
 	"holdco/domain/agent"
 	"holdco/domain/id"
 	"holdco/domain/issue"
-	"holdco/domain/money"
 	"holdco/domain/run"
 	"holdco/ports/store"
 )
@@ -137,19 +136,19 @@ func (w issueComparison) some(ctx context.Context, after int64) (found []issue.I
 func (w issueComparison) issueDiffers(rule string, which id.Issue, where, kept, should string) {
 	w.differs(store.Difference{
 		Rule: rule, About: string(which), Where: where, Kept: kept, Should: should,
-		Mend: mend(func(ctx context.Context, in session) error { return rederive(ctx, in, which, 0) }),
+		Mend: mend(func(ctx context.Context, in session) error { return rederive(ctx, in, which) }),
 	})
 }
 
 // rederived are the columns of an issue that follow from others, and from other rows.
 var rederived = slices.DeleteFunc(slices.Clone(issueTable.saved), func(c column[issue.Issue]) bool {
-	return !c.computed && !slices.Contains([]string{"open_blockers", "failed_blockers", "spent_usd", "version"}, c.name)
+	return !c.computed && !slices.Contains([]string{"open_blockers", "failed_blockers", "kept_usd", "version"}, c.name)
 })
 
 var rederiveIssue = prepare(func(b builder) fmt.Stringer { return issueTable.updates(b, rederived) })
 
-// rederive derives anew what follows from an issue, which has spent more than it says.
-func rederive(ctx context.Context, s session, which id.Issue, more money.USD) error {
+// rederive derives anew what follows from an issue, its entries and its blockers.
+func rederive(ctx context.Context, s session, which id.Issue) error {
 	i := issuesOf(s)
 	before, err := i.Lock(ctx, which)
 	if err != nil {
@@ -160,7 +159,11 @@ func rederive(ctx context.Context, s session, which id.Issue, more money.USD) er
 		return err
 	}
 	after, _ := before.Recount(states)
-	after.Spent, after.Version = after.Spent+more, before.Version+1
+	after.Version = before.Version + 1
+	entries := s.selectFrom("cost_entries").ColumnExpr("CAST(coalesce(sum(usd), 0) AS BIGINT)").Where("issue_id = ?", which)
+	if err := s.scan(ctx, entries, &after.Spent); err != nil {
+		return err
+	}
 	args := append(issueTable.values(&after, rederived), string(which), before.Version)
 	if err := s.changeOneLater(ctx, rederiveIssue, args...); err != nil {
 		return err

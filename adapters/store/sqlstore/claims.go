@@ -61,7 +61,7 @@ func (i issues) Claimable(ctx context.Context, of id.Company, keys []string, mos
 
 // dearIssues is what is read of issues that may be too dear.
 var dearIssues = issueTable.part("id", "company_id", "priority", "number", "parent_id", "project_id", "goal_id", "workflow_id",
-	"per_task_usd", "spent_usd")
+	"per_task_usd", "kept_usd")
 
 // firstsOfGroups finds the budget groups of the claimable issues under a key of a company, by steps from one to the next along an index,
 // and the first issues of each, packed.
@@ -143,7 +143,7 @@ func (i issues) Revisions(ctx context.Context, of []id.Company) (map[id.Company]
 var (
 	workingAgents    = agentTable.part("id", "company_id", "team_id", "status", "hash", "requires", "per_task_usd", "daily_usd")
 	workingCompanies = companyTable.part("id", "status", "lease_epoch", "work_paused", "budget_usd", "budget_period", "reserve_percent")
-	runningIssues    = issueTable.part("id", "status", "parent_id", "project_id", "goal_id", "per_task_usd", "spent_usd")
+	runningIssues    = issueTable.part("id", "status", "parent_id", "project_id", "goal_id", "per_task_usd", "kept_usd")
 )
 
 // agentAtWork finds an agent; the argument is its id.
@@ -303,7 +303,6 @@ func (r runs) lockFor(
 	}
 	if err == nil {
 		r.unit.read[rowKey{workingAgents.name, string(found.Agent.ID)}] = true
-		r.unit.read[rowKey{issueTable.name, string(found.Issue.ID)}] = true
 		found.Accounts, err = accountsByID(accounts)
 	}
 	return found, err

@@ -18,9 +18,11 @@ type column[T any] struct {
 	get  func(*T) any               // what the column holds: a string, an int64, or a *int64 where it may be NULL
 	set  func(to *T, c *cell) error // the reverse
 
-	permanent bool // Save does not write it
-	indexed   bool // Save writes it only if it changes
-	computed  bool // it follows from the other columns
+	permanent bool   // Save does not write it
+	indexed   bool   // Save writes it only if it changes
+	computed  bool   // it follows from the other columns
+	readAs    string // the expression that is read instead of the column; empty: the column itself
+	absent    bool   // the table has no such column
 }
 
 // fixed makes a column one that Save does not write.
@@ -33,6 +35,19 @@ func (c column[T]) fixed() column[T] {
 // because an engine writes to the indexes of every column that an UPDATE names.
 func (c column[T]) inIndex() column[T] {
 	c.indexed = true
+	return c
+}
+
+// readFrom makes a column one of which an expression is read, in terms of the table. Add and Save still write the column.
+func (c column[T]) readFrom(expression string) column[T] {
+	c.readAs = expression
+	return c
+}
+
+// onlyRead is readFrom for what is in other tables alone. Neither Add nor Save writes it.
+func (c column[T]) onlyRead(expression string) column[T] {
+	c = c.readFrom(expression).fixed()
+	c.absent = true
 	return c
 }
 

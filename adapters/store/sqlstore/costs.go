@@ -44,20 +44,19 @@ func (s costScope) model(unit cost.Unit, own, all string) string {
 }
 
 var (
+	costsOfAgent = costScope{budget.OfAgent, "agent_id", func(e *cost.Entry) string { return string(e.Agent) }}
+	costsOfIssue = costScope{budget.OfIssue, "issue_id", func(e *cost.Entry) string { return string(e.Issue) }}
+	costsOfRun   = costScope{budget.OfRun, "run_id", func(e *cost.Entry) string { return string(e.Run) }} // only its entries are kept
+
 	// summedScopes have sums by the units of time; totalScopes have one of all time. What an entry has none of is empty.
 	summedScopes = []costScope{
 		{budget.OfCompany, "company_id", func(e *cost.Entry) string { return string(e.Company) }},
 		{budget.OfTeam, "team_id", func(e *cost.Entry) string { return string(e.Team) }},
-		{budget.OfAgent, "agent_id", func(e *cost.Entry) string { return string(e.Agent) }},
+		costsOfAgent,
 		{budget.OfProject, "project_id", func(e *cost.Entry) string { return string(e.Project) }},
 	}
-	totalScopes = []costScope{
-		{budget.OfIssue, "issue_id", func(e *cost.Entry) string { return string(e.Issue) }},
-	}
-	otherScopes = []costScope{ // only their entries are kept
-		{budget.OfRun, "run_id", func(e *cost.Entry) string { return string(e.Run) }},
-	}
-	costScopes = slices.Concat(summedScopes, totalScopes, otherScopes)
+	totalScopes = []costScope{costsOfAgent, costsOfIssue}
+	costScopes  = slices.Concat(summedScopes, []costScope{costsOfIssue, costsOfRun})
 )
 
 // sumColumns are the columns of a sum, and what they are of an entry.
@@ -114,6 +113,12 @@ var (
 	}
 	costTotals = sumTableOf("cost_totals", "company_id", "scope", "scope_id", "model")
 )
+
+// totalOf is what something has cost in all, as an expression in terms of its table. Its scope is one of totalScopes.
+func totalOf(scope budget.Scope, table string) string {
+	return fmt.Sprintf("(SELECT CAST(coalesce(sum(llm_usd + tools_usd + runtime_usd), 0) AS BIGINT) FROM cost_totals "+
+		"WHERE cost_totals.company_id = %s.company_id AND cost_totals.scope = '%s' AND cost_totals.scope_id = %[1]s.id)", table, scope)
+}
 
 // sumKey is the key of a row of sums. Totals have no start.
 type sumKey struct {

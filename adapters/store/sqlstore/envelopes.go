@@ -133,7 +133,7 @@ func (s session) setLimit(ctx context.Context, of id.Company, which string, befo
 		return nil
 	}
 	account := budget.Account{ID: which, Company: of, Limit: after}
-	return s.runRows(ctx, setLimitOf, [][]any{accountTable.values(&account, accountTable.columns)})
+	return s.runRows(ctx, setLimitOf, [][]any{accountTable.inserted(&account)})
 }
 
 func (e envelopes) Spent(
@@ -171,7 +171,7 @@ var limitedBy = map[budget.Scope]struct {
 	budget.OfWorkflow: {"workflows", "budget_usd", "TRUE", budget.Always, "0", "0"},
 	budget.OfIssue: {
 		"issues", "per_task_usd", "is_open = 1", budget.Always,
-		"spent_usd", "coalesce((SELECT held_usd FROM runs WHERE issue_id = issues.id AND ended_at IS NULL), 0)",
+		spentOnIssue, "coalesce((SELECT held_usd FROM runs WHERE issue_id = issues.id AND ended_at IS NULL), 0)",
 	},
 }
 

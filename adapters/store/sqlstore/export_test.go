@@ -72,6 +72,12 @@ func PendingText(engine Engine) string {
 func LockForCallText(engine Engine) string { return lockText(engine, callShape{}) }
 func LockForEndText(engine Engine) string  { return lockText(engine, callShape{isEnd: true}) }
 
+// SpentTexts are the statements that read an agent and an issue, with what they have spent. The argument is the id.
+func SpentTexts(engine Engine) map[string]string {
+	of := &statements{engine: engine}
+	return map[string]string{"an agent": of.text(agentTable.get), "an issue": of.text(issueTable.get)}
+}
+
 func lockText(engine Engine, of callShape) string {
 	return (&statements{engine: engine}).text(lockedLeases.of(of))
 }

@@ -133,7 +133,7 @@ func (i imports) Report(ctx context.Context, to id.Import, before int, lines []l
 	}
 	rows := make([][]any, len(lines))
 	for n, line := range lines {
-		rows[n] = rejectTable.values(&reportedLine{to, int64(before + n), line}, rejectTable.columns)
+		rows[n] = rejectTable.inserted(&reportedLine{to, int64(before + n), line})
 	}
 	return i.runRows(ctx, insertRejects, rows)
 }

@@ -54,7 +54,7 @@ var issueTable = tableOf("issues", fault.New(fault.NotFound, "There is no such i
 	asInteger("failed_blockers", func(i *issue.Issue) *int { return &i.FailedBlockers }),
 	asJSONList("labels", func(i *issue.Issue) *[]string { return &i.Labels }),
 	asLimit("per_task_usd", func(i *issue.Issue) *budget.Limit { return &i.PerTask }),
-	asInteger("spent_usd", func(i *issue.Issue) *money.USD { return &i.Spent }),
+	asInteger("kept_usd", func(i *issue.Issue) *money.USD { return &i.Spent }).readFrom(spentOnIssue),
 	asInteger("attempt", func(i *issue.Issue) *int { return &i.Attempt }),
 	asInteger("max_attempts", func(i *issue.Issue) *int { return &i.MaxAttempts }),
 	asBoolean("requires_review", func(i *issue.Issue) *bool { return &i.RequiresReview }),
@@ -84,6 +84,12 @@ var issueTable = tableOf("issues", fault.New(fault.NotFound, "There is no such i
 	asMillis("updated_at", func(i *issue.Issue) *time.Time { return &i.UpdatedAt }),
 	asInteger("version", func(i *issue.Issue) *int64 { return &i.Version }),
 )
+
+// spentOnIssue is what an issue has cost. While it is running that is the sum of its entries, so that a charge has not to change the
+// issue, whose many indexes make that dear. What ends the run saves the sum with the issue: to read a column costs less, and most
+// issues of a list are not running. Claims read the column itself: what can be claimed is not running.
+var spentOnIssue = fmt.Sprintf("CASE issues.status WHEN '%s' THEN %s ELSE issues.kept_usd END",
+	issue.Running, totalOf(budget.OfIssue, "issues"))
 
 // containerOf has the workflow of a container: lists have these alone.
 var containerOf = column[issue.Issue]{
@@ -194,15 +200,6 @@ func (i issues) NextNumber(ctx context.Context, of id.Company) (number int64, er
 	i.unit.changed = true
 	err = i.row(ctx, []any{&number}, nil, nextIssueNumber, string(of))
 	return number, err
-}
-
-var chargeIssue = prepare(func(b builder) fmt.Stringer {
-	return b.db().NewUpdate().Table("issues").Set("spent_usd = spent_usd + ?", b.arg(1)).Set("version = version + 1").
-		Where("id = ?", b.arg(2))
-})
-
-func (i issues) Charge(ctx context.Context, which id.Issue, usd money.USD) error {
-	return i.changeReadLater(ctx, rowKey{i.table.name, string(which)}, chargeIssue, int64(usd), string(which))
 }
 
 var issuesAbove = prepare(func(b builder) fmt.Stringer {

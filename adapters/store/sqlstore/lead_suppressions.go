@@ -73,7 +73,7 @@ func (l leads) KeepSuppressionKey(ctx context.Context, sealed string) error {
 		return err
 	}
 	kept := suppressionKey{store.SuppressionKeyOwner, sealed}
-	return l.changeOne(ctx, l.run(suppressionKeyTable.insert, suppressionKeyTable.values(&kept, suppressionKeyTable.columns)...))
+	return l.changeOne(ctx, l.run(suppressionKeyTable.insert, suppressionKeyTable.inserted(&kept)...))
 }
 
 func (l leads) Suppress(ctx context.Context, added []lead.Suppression) (int, error) {

@@ -164,6 +164,27 @@ func TestBlockersAreReadByTheirIDs(t *testing.T) {
 	})
 }
 
+// What something has spent is found by its key, whatever else has costs.
+func TestWhatWasSpentIsReadByItsKey(t *testing.T) {
+	t.Parallel()
+	onFilledEngines(t, func(t *testing.T, name string, d database, conn *sql.Conn, _ id.Company) {
+		byKey := map[string]string{
+			"sqlite":   "SEARCH cost_totals USING INDEX sqlite_autoindex_cost_totals_1 (company_id=? AND scope=? AND scope_id=?)",
+			"postgres": "AND (scope_id = ",
+		}[name]
+		for range 2 {
+			for what, text := range sqlstore.SpentTexts(d.Engine) {
+				plan := explain(t, conn, name, text, []any{"x"})
+				if !strings.Contains(plan, byKey) || strings.Contains(plan, "Filter: ((scope") {
+					t.Errorf("%s:\n%s", what, plan)
+				}
+			}
+			_, err := conn.ExecContext(t.Context(), "ANALYZE")
+			must(t, err)
+		}
+	})
+}
+
 // What is removed of a company costs no more when there is more of it, or of others, and whatever the planner takes a table for.
 func TestWhatIsRemovedIsFoundByTheCompany(t *testing.T) {
 	t.Parallel()

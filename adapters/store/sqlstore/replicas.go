@@ -47,7 +47,7 @@ func (r replicas) Beat(ctx context.Context, said replica.Replica) error {
 	if kept, err := r.exec(ctx, r.run(replicaTable.saves.of(0), args...)); err != nil || kept > 0 {
 		return err
 	}
-	return exactlyOne(r.exec(ctx, r.run(replicaTable.insert, replicaTable.values(&said, replicaTable.columns)...)))
+	return exactlyOne(r.exec(ctx, r.run(replicaTable.insert, replicaTable.inserted(&said)...)))
 }
 
 func (r replicas) Leave(ctx context.Context, which id.Replica) error {

@@ -183,7 +183,7 @@ var checkpointTable = tableOf("run_checkpoints", nil,
 )
 
 func (r runs) AddCheckpoint(ctx context.Context, added run.Checkpoint) error {
-	return r.changeLater(ctx, checkpointTable.insert, checkpointTable.values(&added, checkpointTable.columns)...)
+	return r.changeLater(ctx, checkpointTable.insert, checkpointTable.inserted(&added)...)
 }
 
 func (r runs) Checkpoints(ctx context.Context, of id.Run, most int) ([]run.Checkpoint, error) {

@@ -36,7 +36,7 @@ func (s stored[I, T]) Lock(ctx context.Context, which I) (T, error) {
 
 // addLater is Add at the commit of the unit at the latest: see later.
 func (s stored[I, T]) addLater(ctx context.Context, added T) error {
-	return s.changeLater(ctx, s.table.insert, s.table.values(&added, s.table.columns)...)
+	return s.changeLater(ctx, s.table.insert, s.table.inserted(&added)...)
 }
 
 // List reads a page of all values, newest first.
@@ -46,7 +46,7 @@ func (s stored[I, T]) List(ctx context.Context, after page.Position, size int) (
 
 // Add inserts a value.
 func (s stored[I, T]) Add(ctx context.Context, added T) error {
-	_, err := s.change(ctx, s.run(s.table.insert, s.table.values(&added, s.table.columns)...))
+	_, err := s.change(ctx, s.run(s.table.insert, s.table.inserted(&added)...))
 	return err
 }
 
@@ -169,7 +169,7 @@ func writeMany[T any](ctx context.Context, s session, t *table[T], statement *pr
 	}
 	rows := make([][]any, len(values))
 	for i := range values {
-		rows[i] = t.values(&values[i], t.columns)
+		rows[i] = t.inserted(&values[i])
 	}
 	s.unit.changed = true
 	return s.runRows(ctx, statement, rows)

@@ -17,6 +17,7 @@ type table[T any] struct {
 	name    string
 	missing error // the error if a row is not found
 	columns []column[T]
+	kept    []column[T] // those that the table has
 
 	get, lock, insert, remove *prepared
 	insertMany, replaceMany   *prepared
@@ -51,7 +52,7 @@ func tableOf[T any](name string, missing error, columns ...column[T]) *table[T] 
 // with adds columns that several tables have in common.
 func (t *table[T]) with(columns ...column[T]) *table[T] {
 	for _, c := range columns {
-		t.columns = append(t.columns, c)
+		t.include(c)
 		if !c.permanent {
 			t.saved = append(t.saved, c)
 		}
@@ -62,13 +63,21 @@ func (t *table[T]) with(columns ...column[T]) *table[T] {
 	return t
 }
 
+func (t *table[T]) include(c column[T]) {
+	t.columns = append(t.columns, c)
+	if !c.absent {
+		t.kept = append(t.kept, c)
+	}
+}
+
 func (t *table[T]) keyColumn() bun.Ident { return bun.Ident(t.columns[0].name) }
 
 func (t *table[T]) key(of *T) string { return t.columns[0].get(of).(string) }
 
+// names are those of the columns that the table has.
 func (t *table[T]) names() []string {
-	names := make([]string, len(t.columns))
-	for i, c := range t.columns {
+	names := make([]string, len(t.kept))
+	for i, c := range t.kept {
 		names[i] = c.name
 	}
 	return names
@@ -78,15 +87,23 @@ func (t *table[T]) names() []string {
 func (t *table[T]) part(names ...string) *table[T] {
 	part := &table[T]{name: t.name, missing: t.missing}
 	for _, name := range names {
-		part.columns = append(part.columns, *t.column(name))
+		part.include(*t.column(name))
 	}
 	return part
 }
 
-// allColumns are the columns, for a query of several tables.
-func (t *table[T]) allColumns() bun.Safe { return t.columnsOf(t.name) }
+// allColumns are the columns as they are read, for a query of several tables.
+func (t *table[T]) allColumns() bun.Safe {
+	read := make([]string, len(t.columns))
+	for i, c := range t.columns {
+		if read[i] = t.name + "." + c.name; c.readAs != "" {
+			read[i] = c.readAs + " AS " + c.name
+		}
+	}
+	return bun.Safe(strings.Join(read, ", "))
+}
 
-// columnsOf is allColumns for rows under another name.
+// columnsOf are the columns of a subquery that has read them already.
 func (t *table[T]) columnsOf(rows string) bun.Safe {
 	return bun.Safe(rows + "." + strings.Join(t.names(), ", "+rows+"."))
 }
@@ -101,13 +118,13 @@ func (t *table[T]) column(name string) *column[T] {
 
 // selects reads whole rows.
 func (t *table[T]) selects(db *bun.DB) *bun.SelectQuery {
-	return db.NewSelect().Table(t.name).Column(t.names()...)
+	return db.NewSelect().Table(t.name).ColumnExpr("?", t.allColumns())
 }
 
 // inserts inserts a row, whose columns are the arguments.
 func (t *table[T]) inserts(b builder) *bun.InsertQuery {
 	row := map[string]any{}
-	for i, c := range t.columns {
+	for i, c := range t.kept {
 		row[c.name] = b.arg(i + 1)
 	}
 	return b.db().NewInsert().Model(&row).Table(t.name)
@@ -115,8 +132,8 @@ func (t *table[T]) inserts(b builder) *bun.InsertQuery {
 
 // insertsMany inserts as many rows as its arguments hold.
 func (t *table[T]) insertsMany(b builder) sqlText {
-	sample := make([]any, len(t.columns)) // of the types of the arguments
-	for i, c := range t.columns {
+	sample := make([]any, len(t.kept)) // of the types of the arguments
+	for i, c := range t.kept {
 		sample[i] = c.kind.zero()
 	}
 	return sqlText("INSERT INTO " + t.name + " (" + strings.Join(t.names(), ", ") + ") " + b.engine.Rows(sample))
@@ -169,6 +186,9 @@ func (t *table[T]) updates(b builder, columns []column[T]) *bun.UpdateQuery {
 	}
 	return query
 }
+
+// inserted returns the arguments of an insert.
+func (t *table[T]) inserted(of *T) []any { return t.values(of, t.kept) }
 
 // values returns what columns of a value hold, as arguments.
 func (t *table[T]) values(of *T, columns []column[T]) []any {

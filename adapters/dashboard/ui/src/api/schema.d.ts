@@ -270,7 +270,8 @@ export interface paths {
         };
         /**
          * Get an agent
-         * @description In whatever state it is. Its token is never shown again.
+         * @description In whatever state it is. Its token is never shown again. The `ETag` is of all but `lastActiveAt`; an
+         *     `If-Match` does not look at what the agent has spent.
          */
         get: operations["getAgent"];
         put?: never;
@@ -1563,7 +1564,11 @@ export interface paths {
             };
             cookie?: never;
         };
-        /** Get an issue */
+        /**
+         * Get an issue
+         * @description Its `ETag` changes with `budget.spentUsd` too; an `If-Match` looks only at the issue itself, which charges leave as it is while
+         *     it is running.
+         */
         get: operations["getIssue"];
         put?: never;
         post?: never;
