@@ -66,6 +66,37 @@ func TestAnAgentThatAnswersTooLateIsToldSo(t *testing.T) {
 	})
 }
 
+// A claim that is repeated tells of the budget as a look at the lease does: an agent that lost the first answer knows what it may spend.
+func TestAClaimThatIsRepeatedTellsOfTheBudget(t *testing.T) {
+	t.Parallel()
+	eachStore(t, func(t *testing.T, s *instance) {
+		acme, _, all := s.workers(t, 1)
+		ada := all[0]
+		s.file(t, acme, `,"budget":{"perTaskUsd":5}`)
+		claim := func() (lease apiLease, told map[string]any) {
+			t.Helper()
+			answer := send(ada.In(t), "POST", leases, `{}`, "Idempotency-Key", "q")
+			answer.Is(t, 200, "")
+			whole := resttest.Data[map[string]any](t, answer)
+			told = map[string]any{}
+			for _, name := range []string{"budget", "mustFinish", "finishBy"} {
+				told[name] = whole[name]
+			}
+			return resttest.Data[apiLease](t, answer), told
+		}
+		lease, first := claim()
+		if _, again := claim(); !cmp.Equal(first, again) {
+			t.Errorf("%v, and again %v", first, again)
+		}
+		ada.charges(t, lease, "1", "5")
+		_, again := claim()
+		budget := again["budget"].(map[string]any)
+		if budget["remainingUsd"] != 0.0 || budget["level"] != "hard" || again["mustFinish"] != true || again["finishBy"] == nil {
+			t.Errorf("%v", again)
+		}
+	})
+}
+
 // An agent that sends every call twice has the effects of one that does not, but for what GATEWAY.md says is made twice.
 func TestAnAgentThatSaysEverythingTwiceCountsOnce(t *testing.T) {
 	t.Parallel()

@@ -451,7 +451,15 @@ func (found *candidate) start(ctx context.Context, tx store.Tx, unit *work.Unit,
 
 // resume gives the run of the candidate a new token, if one is wanted: the one before was stored as its hash alone.
 func (found *candidate) resume(ctx context.Context, tx store.Tx, c *claim) (err error) {
-	if found.issue, err = tx.Issues().Get(ctx, found.run.Issue); err != nil || c.terms.Hash == "" {
+	if found.issue, err = tx.Issues().Get(ctx, found.run.Issue); err != nil {
+		return err
+	}
+	at, err := tx.StoreNow(ctx)
+	if err != nil {
+		return err
+	}
+	found.envelopes, err = envelopesNow(ctx, tx.Envelopes(), found.company, found.agent, found.issue, *found.run, at)
+	if err != nil || c.terms.Hash == "" {
 		return err
 	}
 	kept, err := tx.Runs().Lock(ctx, found.run.ID)

@@ -8,6 +8,7 @@ import (
 	"holdco/app/work"
 	"holdco/domain/access"
 	"holdco/domain/agent"
+	"holdco/domain/budget"
 	"holdco/domain/company"
 	"holdco/domain/fault"
 	"holdco/domain/id"
@@ -125,13 +126,20 @@ func find(ctx context.Context, r store.Reader, caller agent.Caller, which id.Lea
 func budgetNow(
 	ctx context.Context, r store.Reader, c company.Company, a agent.Agent, i issue.Issue, its run.Run, at time.Time,
 ) (inbound.LeaseBudget, error) {
-	accounts, err := r.Envelopes().Accounts(ctx, c.ID, append(its.Envelopes(), string(i.ID))...)
+	all, err := envelopesNow(ctx, r.Envelopes(), c, a, i, its, at)
+	return budgetOf(all, its), err
+}
+
+// envelopesNow are the envelopes of a lease as they are at an instant.
+func envelopesNow(
+	ctx context.Context, r store.EnvelopeReader, c company.Company, a agent.Agent, i issue.Issue, its run.Run, at time.Time,
+) (budget.Envelopes, error) {
+	accounts, err := r.Accounts(ctx, c.ID, append(its.Envelopes(), string(i.ID))...)
 	if err != nil {
-		return inbound.LeaseBudget{}, err
+		return nil, err
 	}
 	all := work.EnvelopesOf(c, a, its, i, accounts)
-	err = work.Current(ctx, r.Envelopes(), all, at)
-	return budgetOf(all, its), err
+	return all, work.Current(ctx, r, all, at)
 }
 
 // ofCaller lets pass what belongs to an agent. Anything else is not found.

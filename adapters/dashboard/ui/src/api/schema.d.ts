@@ -3039,7 +3039,7 @@ export interface components {
                 /** @example 0 */
                 tasksFailed: number;
                 /**
-                 * @description What a completed or failed task cost on average; null before there is one.
+                 * @description What its runs have cost, those that go on too, for each completed or failed task; null before there is one.
                  * @example null
                  */
                 averageTaskUsd: number | null;
