@@ -156,7 +156,7 @@ var checks = []check{
 		Name: "budgets",
 		Compares: "sums of costs by hour, day, month and of all time, and what accounts, agents, issues and runs have spent, agree " +
 			"with the cost entries; what accounts hold with open runs; limits in accounts with those that were set",
-		Finds: "error", Fixes: "derives them anew",
+		Finds: "error", Fixes: "derives them anew, but for what runs have spent",
 	}, migrated, none, ofCompanies(store.CheckReader.Budgets)},
 	{doctor.Check{
 		Name: "issues",
