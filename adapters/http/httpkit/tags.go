@@ -21,16 +21,19 @@ func VersionTag(version int64) string { return `"` + strconv.FormatInt(version, 
 // ShownTag is VersionTag for a resource that also shows what is counted elsewhere: the tag is another one when that has changed,
 // and matches the version all the same.
 func ShownTag(version int64, shown event.Fields) string {
-	return strings.TrimSuffix(VersionTag(version), `"`) + "-" + strings.TrimPrefix(DigestTag(shown.Append(nil)), `"`)
+	return versionWith(version, strings.Trim(DigestTag(shown.Append(nil)), `"`))
 }
 
-// CountedTag is VersionTag for a resource that also shows a number that is counted elsewhere: the tag is another one when that has changed,
-// and matches the version all the same. 0 leaves it as it is.
+// CountedTag is ShownTag for a single number that is counted elsewhere. With 0 it is VersionTag.
 func CountedTag(version, count int64) string {
 	if count == 0 {
 		return VersionTag(version)
 	}
-	return strings.TrimSuffix(VersionTag(version), `"`) + "-" + strconv.FormatUint(uint64(count), 16) + `"`
+	return versionWith(version, strconv.FormatUint(uint64(count), 16))
+}
+
+func versionWith(version int64, more string) string {
+	return `"` + strconv.FormatInt(version, 10) + "-" + more + `"`
 }
 
 // DigestTag is the strong entity tag of a text that has no version.

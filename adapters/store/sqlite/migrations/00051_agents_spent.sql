@@ -1,7 +1,7 @@
 -- +goose Up
--- What an agent has spent in all is a sum like others, and no longer a column that each charge changes. Issues keep one, but it is read and
--- written only while they are not running: then the sum is read. It has another name, so that servers from before, which would count on in
--- the former, fail instead. That comes first, because it waits for their charges, and the sums have to hold these.
+-- What an agent has spent in all is a sum like others, and no longer a column that each charge changes. Issues keep theirs, but while one
+-- is running the sum is read instead. It has another name, so that servers from before, which would count on in it, fail. Both columns go
+-- first: that waits for the charges of such servers, which the sums have to hold.
 ALTER TABLE issues RENAME COLUMN spent_usd TO kept_usd;
 ALTER TABLE agents DROP COLUMN spent_usd;
 INSERT INTO cost_totals
