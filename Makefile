@@ -13,7 +13,7 @@ RACE      ?= $(if $(CI),1)
 PACKAGES  ?= ./...
 DETECTOR  := -race $(foreach part,sqlite/lib libc memory,-gcflags=modernc.org/$(part)=-race=false)
 TEST       = $(if $(RACE),CGO_ENABLED=1 )go test $(if $(RACE),$(DETECTOR) )$(if $(CI),-vet=off )$(if $(SHORT),-short )-parallel 6 \
-	-timeout 40m $(if $(RUN),-run $(RUN)) $(if $(SKIP),-skip $(SKIP))
+	-timeout 90m $(if $(RUN),-run '$(RUN)') $(if $(SKIP),-skip '$(SKIP)')
 
 # Tests that need an installed program have its name in theirs, at one of three levels; two packages need one for every test.
 # One more test waits half a minute for a lease to end.

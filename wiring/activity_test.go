@@ -18,7 +18,6 @@ import (
 
 	"holdco/adapters/http/rest/resttest"
 	"holdco/adapters/store/postgres/postgrestest"
-	"holdco/adapters/store/sqlite/sqlitetest"
 )
 
 // apiEntry is an entry of the activity log as the API shows it.
@@ -269,7 +268,7 @@ func TestStreamsThatAreCutOffMissNothing(t *testing.T) {
 	t.Parallel()
 	t.Run("sqlite", func(t *testing.T) {
 		t.Parallel()
-		testStreams(t, start(t, newClock(), dataDir+sqlitetest.Dir(t)))
+		testStreams(t, startOnSQLite(t))
 	})
 	t.Run("postgres", func(t *testing.T) {
 		t.Parallel()

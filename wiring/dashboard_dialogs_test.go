@@ -2,14 +2,12 @@ package wiring_test
 
 import (
 	"testing"
-
-	"holdco/adapters/store/sqlite/sqlitetest"
 )
 
 // What opens above pages and is looked at in no other test.
 func TestWhatOpensAbovePagesInABrowser(t *testing.T) {
 	t.Parallel()
-	s := start(t, newClock(), dataDir+sqlitetest.Dir(t))
+	s := startOnSQLite(t)
 	p := s.pays(t)
 	s.Patch(p.team.path(), `{"budget":{"usd":50}}`).Is(t, 200, "")
 	goal := s.aims(t, p.company, "Win")

@@ -13,7 +13,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"holdco/adapters/store/sqlite/sqlitetest"
 	"holdco/domain/event"
 )
 
@@ -36,7 +35,7 @@ func (s *instance) open(t *testing.T, url string, header ...string) (status int,
 // The golden documents are what reviews read and what "make lint-api" checks.
 func TestTheServedDocumentsAreThoseThatWereReviewed(t *testing.T) {
 	t.Parallel()
-	s := start(t, newClock(), dataDir+sqlitetest.Dir(t))
+	s := startOnSQLite(t)
 	for golden, url := range map[string]string{
 		"openapi.json": s.url + "/openapi.json", "export_openapi.json": s.exportURL + "/api/external/openapi.json",
 		"gateway_openapi.json": s.gatewayURL + "/gateway/openapi.json",

@@ -9,8 +9,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"holdco/adapters/store/sqlite/sqlitetest"
 )
 
 // connect opens a connection to the API. What is read from it fails after ten seconds.
@@ -45,7 +43,7 @@ func readAnswer(t *testing.T, from *bufio.Reader) (*http.Response, string) {
 
 func TestARequestWithALengthAndATransferCodingIsTheLastOfItsConnection(t *testing.T) {
 	t.Parallel()
-	s := start(t, newClock(), dataDir+sqlitetest.Dir(t))
+	s := startOnSQLite(t)
 	for i, headers := range []string{
 		"Content-Length: 5\r\nTransfer-Encoding: chunked\r\n",
 		"Transfer-Encoding: chunked\r\nContent-Length: 1000\r\n",
@@ -67,7 +65,7 @@ func TestARequestWithALengthAndATransferCodingIsTheLastOfItsConnection(t *testin
 
 func TestABodyThatIsDeclaredTooLargeIsNotAwaited(t *testing.T) {
 	t.Parallel()
-	s := start(t, newClock(), dataDir+sqlitetest.Dir(t))
+	s := startOnSQLite(t)
 	for _, headers := range []string{
 		"Content-Length: 1048577\r\nExpect: 100-continue\r\n",
 		"Content-Length: 9000000000000000000\r\nExpect: 100-continue\r\n",

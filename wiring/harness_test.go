@@ -98,6 +98,13 @@ func withDatabase(dir string, options postgres.Options) []string {
 	return environ
 }
 
+// startOnSQLite runs a server on an empty database. It is enough for what a browser shows: pages know of a store only what the API
+// answers, and that is tested on each.
+func startOnSQLite(t *testing.T) *instance {
+	t.Helper()
+	return start(t, newClock(), dataDir+sqlitetest.Dir(t))
+}
+
 // startOnPostgres runs a server on an empty database of its own.
 func startOnPostgres(t *testing.T) *instance {
 	t.Helper()

@@ -14,7 +14,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"holdco/adapters/http/rest/resttest"
-	"holdco/adapters/store/sqlite/sqlitetest"
 	"holdco/domain/event"
 )
 
@@ -276,7 +275,7 @@ func TestABigCompanyIsMadeAndDeletedWhileOthersContinue(t *testing.T) {
 
 func TestADeletionThatTakesLongIsAcceptedAndContinues(t *testing.T) {
 	t.Parallel()
-	s := start(t, newClock(), dataDir+sqlitetest.Dir(t))
+	s := startOnSQLite(t)
 	acme := s.create(t, draft(t, ""))
 	unblock := s.obstruct(t)
 	answer := s.Delete(acme.path())

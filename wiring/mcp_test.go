@@ -16,7 +16,6 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"holdco/adapters/http/rest/resttest"
-	"holdco/adapters/store/sqlite/sqlitetest"
 )
 
 // bearer sends a token with every request.
@@ -249,7 +248,7 @@ func TestToolsThatAreCalledAgainUnderAKeyWriteOnce(t *testing.T) {
 
 func TestAMessageThatIsNoneOfTheProtocolIsRefusedInJSON(t *testing.T) {
 	t.Parallel()
-	s := start(t, newClock(), dataDir+sqlitetest.Dir(t))
+	s := startOnSQLite(t)
 	_, ada := s.employ(t, "acme")
 	for body, want := range map[string]string{
 		`{"jsonrpc":"2.0","id":null,"method":"tools/list"}`: "400 null -32600",
@@ -320,7 +319,7 @@ func TestTheToolsAreGuardedLikeTheGateway(t *testing.T) {
 // The official client, which was written by others.
 func TestTheOfficialJavaScriptClientFinishesAnIssue(t *testing.T) {
 	t.Parallel()
-	s := start(t, newClock(), dataDir+sqlitetest.Dir(t))
+	s := startOnSQLite(t)
 	acme, ada := s.employ(t, "acme")
 	filed := s.file(t, acme, `,"requiresReview":false`)
 	npm, err := exec.LookPath("npm")

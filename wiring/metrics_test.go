@@ -209,7 +209,7 @@ func TestAPostgresThatIsDownCanBeSeenInMetrics(t *testing.T) {
 
 func TestCommitsOfTheEmbeddedStoreAreCounted(t *testing.T) {
 	t.Parallel()
-	s := start(t, newClock(), dataDir+sqlitetest.Dir(t))
+	s := startOnSQLite(t)
 	before := scrape(t, s.url)
 	atOnce(8, func(i int) resttest.Answer { return s.Post("/v1/companies", named(fmt.Sprint("c-", i))) })
 	after := scrape(t, s.url)
@@ -269,7 +269,7 @@ var chosen = regexp.MustCompile(`_[0-9a-z]{26}|[12]0\d\d|é`)
 
 func TestTheMetricsPageNeedsNoTokenAndKnowsGetAndHead(t *testing.T) {
 	t.Parallel()
-	s := start(t, newClock(), dataDir+sqlitetest.Dir(t))
+	s := startOnSQLite(t)
 	for _, c := range []struct {
 		method, accept, coding string
 		status                 int

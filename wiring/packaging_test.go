@@ -13,8 +13,6 @@ import (
 	"time"
 
 	yamlfile "go.yaml.in/yaml/v3"
-
-	"holdco/adapters/store/sqlite/sqlitetest"
 )
 
 // What is shipped beside the program sets variables that it knows, to values that it takes.
@@ -84,7 +82,7 @@ func TestTheFileOfComposeIsInOrder(t *testing.T) {
 
 func TestTheHealthCheckAsksWhetherTheServerIsReady(t *testing.T) {
 	t.Parallel()
-	s := start(t, newClock(), dataDir+sqlitetest.Dir(t))
+	s := startOnSQLite(t)
 	closed, err := net.Listen("tcp", "127.0.0.1:0")
 	must(t, err)
 	must(t, closed.Close())

@@ -613,7 +613,7 @@ func TestAnotherKeyOrNoneStopsTheStart(t *testing.T) {
 		if exists(t, key) {
 			t.Error("a new key was made in place of the missing one")
 		}
-		other := start(t, newClock(), dataDir+sqlitetest.Dir(t))
+		other := startOnSQLite(t)
 		must(t, other.stop())
 		wrong, err := os.ReadFile(filepath.Join(strings.TrimPrefix(other.environ[0], dataDir), "key"))
 		must(t, err)

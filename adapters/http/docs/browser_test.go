@@ -36,14 +36,18 @@ var (
 func TestThePageShowsEveryOperationInABrowser(t *testing.T) {
 	t.Parallel()
 	for _, of := range []api{orchestration, export, gateway} {
-		t.Run(filepath.Base(of.document), func(t *testing.T) { // the page takes half a second for each operation that is open
+		t.Run(filepath.Base(of.document), func(t *testing.T) {
 			tab, _ := openPage(t, of)
-			expected, err := json.Marshal(summaries(t, of.document))
+			operations := summaries(t, of.document)
+			expected, err := json.Marshal(operations)
 			tab.check(err)
 			const shown = "[...document.querySelectorAll('.opblock-summary-description')].map(shown => shown.textContent)"
 			tab.wait("%s.every(summary => %s.includes(summary))", expected, shown)
-			tab.wait("[...document.querySelectorAll('.opblock-summary-control')].map(control => control.click())") // opens all
-			tab.wait("document.querySelectorAll('.opblock .responses-table').length === %s.length", expected)
+			tab.wait("document.querySelectorAll('.opblock').length === %d", len(operations))
+			// One of each kind is opened: all of them would take minutes, and a gigabyte of memory.
+			const kinds = "[...document.querySelectorAll('.opblock-tag-section')]"
+			tab.wait("%s.map(kind => kind.querySelector('.opblock-summary-control').click())", kinds)
+			tab.wait("%s.every(kind => kind.querySelector('.responses-table'))", kinds)
 		})
 	}
 }
