@@ -152,7 +152,7 @@ func TestActivityIsExportedAndResumed(t *testing.T) {
 		slices.Reverse(all)
 		var ids []string
 		// An export ends before what a transaction may still be writing, be it of another test.
-		await(t, 0, "all of the export", func() bool {
+		await(t, "all of the export", func() bool {
 			ids = nil
 			for line := range strings.Lines(s.raw(t, p.path()+"/activity/export")) {
 				var e apiEntry

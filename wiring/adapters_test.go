@@ -44,7 +44,7 @@ func (s *instance) crew(t *testing.T, headcount int) (in company, of team) {
 // reaches waits until an issue has a status.
 func (s *instance) reaches(t *testing.T, at apiIssue, status string) (found apiIssue) {
 	t.Helper()
-	await(t, time.Minute, at.Title+" to become "+status, func() bool {
+	await(t, at.Title+" to become "+status, func() bool {
 		found = s.look(t, at)
 		return found.Status == status
 	})
@@ -66,7 +66,7 @@ func (s *instance) newest(t *testing.T, of apiIssue) apiRun {
 // pid reads the number that a program wrote first.
 func (s *instance) pid(t *testing.T, log string) (pid int) {
 	t.Helper()
-	await(t, time.Minute, "the pid", func() bool {
+	await(t, "the pid", func() bool {
 		answer := s.In(t).Get(log)
 		line, _, isWhole := strings.Cut(string(answer.Body), "\n")
 		pid, _ = strconv.Atoi(line)
@@ -78,7 +78,7 @@ func (s *instance) pid(t *testing.T, log string) (pid int) {
 // ended returns the last run of an issue once it has ended.
 func (s *instance) ended(t *testing.T, of apiIssue) (run apiRun) {
 	t.Helper()
-	await(t, time.Minute, "the end of the run", func() bool {
+	await(t, "the end of the run", func() bool {
 		run = s.newest(t, of)
 		return run.Status != "running"
 	})
@@ -235,7 +235,7 @@ func TestTheLogOfARunIsReadInPartsAndFollowed(t *testing.T) {
 		s.reaches(t, task, "running")
 		run := s.newest(t, task)
 		path := task.path() + "/runs/" + run.ID + "/log"
-		await(t, time.Minute, "the first line", func() bool { return string(s.In(t).Get(path).Body) == "first\n" })
+		await(t, "the first line", func() bool { return string(s.In(t).Get(path).Body) == "first\n" })
 
 		request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.url+path+"?follow=true", http.NoBody)
 		must(t, err)
@@ -276,7 +276,7 @@ func TestAProgramIsStoppedWhenItsLeaseEnds(t *testing.T) {
 		path := task.path() + "/runs/" + run.ID + "/log"
 		pid := s.pid(t, path)
 		s.In(t).Post(task.path()+"/cancel", `{"reason":"Enough"}`).Is(t, 200, "")
-		await(t, time.Minute, "the end of the program", func() bool { return !isAlive(pid) })
+		await(t, "the end of the program", func() bool { return !isAlive(pid) })
 		if got := s.look(t, task).Status; got != "cancelled" {
 			t.Errorf("the issue is %s", got)
 		}
@@ -303,7 +303,7 @@ func TestAnAdapterThatFailsGivesTheIssueBackAndIsTriedLater(t *testing.T) {
 		failures := func(of apiAgent) int {
 			return resttest.Data[apiAgent](t, s.In(t).Get(of.path())).Stats.AdapterFailures
 		}
-		await(t, time.Minute, "a failure", func() bool { return failures(ada) == 1 })
+		await(t, "a failure", func() bool { return failures(ada) == 1 })
 		run := s.ended(t, task)
 		if run.Status != "cancelled" || run.Error.Code != "adapter_failed" || !strings.Contains(run.Error.Message, "/there/is/no") {
 			t.Errorf("%+v %+v", run, run.Error)
@@ -313,12 +313,12 @@ func TestAnAdapterThatFailsGivesTheIssueBackAndIsTriedLater(t *testing.T) {
 		}
 		// The clock stands still: it is not tried again before that goes on.
 		s.clock.advance(6 * time.Second)
-		await(t, time.Minute, "another failure", func() bool { return failures(ada) == 2 })
+		await(t, "another failure", func() bool { return failures(ada) == 2 })
 		s.In(t).Patch(ada.path(), `{"adapterConfig":{"command":["true"]}}`).Is(t, 200, "")
 		s.clock.advance(6 * time.Minute)
 		s.reaches(t, task, "review")
-		await(t, time.Minute, "the end of failures", func() bool { return failures(ada) == 0 })
-		await(t, time.Minute, "the end of the program", func() bool { return scrape(t, s.url)["holdco_programs_running"] == 0 })
+		await(t, "the end of failures", func() bool { return failures(ada) == 0 })
+		await(t, "the end of the program", func() bool { return scrape(t, s.url)["holdco_programs_running"] == 0 })
 		const starts = `holdco_adapter_starts_total{adapter="process",outcome=`
 		if now := scrape(t, s.url); now[starts+`"failed"}`] != 2 || now[starts+`"succeeded"}`] != 1 {
 			t.Errorf("%v failures and %v successes are counted", now[starts+`"failed"}`], now[starts+`"succeeded"}`])
@@ -347,7 +347,7 @@ func TestAnAgentRunsNoMoreProgramsThanItMay(t *testing.T) {
 			}
 			return of
 		}
-		await(t, time.Minute, "three programs", func() bool { return running()[""] == 3 })
+		await(t, "three programs", func() bool { return running()[""] == 3 })
 		if now := running(); now[""] != 3 || now[ada.ID] > 2 || now[bob.ID] > 2 {
 			t.Errorf("%v", now)
 		}
@@ -407,7 +407,7 @@ func TestAServerThatStopsKillsProgramsThatDoNotEnd(t *testing.T) {
 			}
 		}()
 		must(t, writes(sends, `{"name":`))
-		await(t, time.Minute, "the request", func() bool { return scrape(t, s.url)["holdco_http_requests_in_flight"] > 1 })
+		await(t, "the request", func() bool { return scrape(t, s.url)["holdco_http_requests_in_flight"] > 1 })
 		stopped := make(chan error)
 		go func() { stopped <- s.stop() }()
 		stops(t, pid)
@@ -451,8 +451,8 @@ func TestWhatAProgramMakesAfterItsCompanyIsDeletedIsRemoved(t *testing.T) {
 		s.reaches(t, task, "running")
 		s.pid(t, task.path()+"/runs/"+s.newest(t, task).ID+"/log")
 		s.In(t).Delete(acme.path()).Is(t, 200, "")
-		await(t, time.Minute, "the directory that the program makes again", func() bool { return exists(t, made) })
-		await(t, time.Minute, "the end of the directory", func() bool { return !exists(t, s.workspace(acme)) })
+		await(t, "the directory that the program makes again", func() bool { return exists(t, made) })
+		await(t, "the end of the directory", func() bool { return !exists(t, s.workspace(acme)) })
 	})
 }
 
@@ -519,7 +519,7 @@ func TestAnAgentBehindAURLCompletesTakesOnOrRefuses(t *testing.T) {
 
 		there.answers(202)
 		task = s.named(t, acme, ada, "")
-		await(t, time.Minute, "the offer", func() bool { return len(there.receipts()) == 2 })
+		await(t, "the offer", func() bool { return len(there.receipts()) == 2 })
 		must(t, json.Unmarshal(there.receipts()[1].body, &offered))
 		itself := worker{s.agent(t, offered.RunToken), ada, s}
 		itself.ends(t, offered.apiLease, "complete", `"result":2`)
@@ -529,7 +529,7 @@ func TestAnAgentBehindAURLCompletesTakesOnOrRefuses(t *testing.T) {
 
 		there.answers(500)
 		task = s.named(t, acme, ada, "")
-		await(t, time.Minute, "a failure", func() bool {
+		await(t, "a failure", func() bool {
 			return resttest.Data[apiAgent](t, s.In(t).Get(ada.path())).Stats.AdapterFailures == 1
 		})
 		if run := s.ended(t, task); run.Error.Code != "adapter_failed" || !strings.Contains(run.Error.Message, "500") {
@@ -539,7 +539,7 @@ func TestAnAgentBehindAURLCompletesTakesOnOrRefuses(t *testing.T) {
 			_, _ = io.WriteString(w, `{"status":"completed","costs":[{"key":"a","kind":"tools","usd":-1}]}`)
 		})
 		s.clock.advance(6 * time.Second)
-		await(t, time.Minute, "an answer that is refused", func() bool {
+		await(t, "an answer that is refused", func() bool {
 			return resttest.Data[apiAgent](t, s.In(t).Get(ada.path())).Stats.AdapterFailures == 2
 		})
 		if run := s.ended(t, task); !strings.Contains(run.Error.Message, "costs.0.usd") || run.CostReported {
@@ -561,10 +561,10 @@ func TestWhatAReceiverCostAfterItsLeaseEndedIsTakenOnce(t *testing.T) {
 		})
 		ada := s.runs(t, sales, `{"url":"`+there.url+`"}`)
 		task := s.named(t, acme, ada, "")
-		await(t, time.Minute, "the offer", func() bool { return len(there.receipts()) == 1 })
+		await(t, "the offer", func() bool { return len(there.receipts()) == 1 })
 		s.In(t).Post(task.path()+"/cancel", `{"reason":"Enough"}`).Is(t, 200, "")
 		close(ended)
-		await(t, time.Minute, "the charge", func() bool { return s.look(t, task).Budget.SpentUsd != "0" })
+		await(t, "the charge", func() bool { return s.look(t, task).Budget.SpentUsd != "0" })
 
 		var offered struct {
 			apiLease
@@ -577,7 +577,7 @@ func TestWhatAReceiverCostAfterItsLeaseEndedIsTakenOnce(t *testing.T) {
 			t.Errorf("told once more: %+v", again)
 		}
 		next := s.named(t, acme, ada, "") // which the agent gets when it is done with the first
-		await(t, time.Minute, "the next offer", func() bool { return len(there.receipts()) == 2 })
+		await(t, "the next offer", func() bool { return len(there.receipts()) == 2 })
 		s.reaches(t, next, "review")
 		if run := s.newest(t, task); run.Status != "cancelled" || run.CostUsd != "0.5" || !run.CostReported {
 			t.Errorf("%+v", run)

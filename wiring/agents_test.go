@@ -159,7 +159,7 @@ func TestATeamThatHasOnlyRetiredAgentsIsDeleted(t *testing.T) {
 			t.Errorf("%+v", got)
 		}
 		s.Delete(acme.path())
-		await(t, 30*time.Second, "the deletion", func() bool { return s.Get(acme.path()).Status == 404 })
+		await(t, "the deletion", func() bool { return s.Get(acme.path()).Status == 404 })
 		s.Get(ada.path()).Is(t, 404, "not_found")
 	})
 }
@@ -440,7 +440,7 @@ func TestARepeatedHireIsNotMadeAgainAndItsAnswerGoesWithTheCompany(t *testing.T)
 		s.Post(acme.path()+"/archive", "").Is(t, 200, "")
 		hire().Is(t, 201, "")
 		s.Delete(acme.path())
-		await(t, 30*time.Second, "the deletion", func() bool { return s.Get(acme.path()).Status == 404 })
+		await(t, "the deletion", func() bool { return s.Get(acme.path()).Status == 404 })
 		hire().Is(t, 409, "idempotency_conflict")
 	})
 }
@@ -465,7 +465,7 @@ func TestACompanyIsArchivedWhileAgentsAreHired(t *testing.T) {
 				}
 			})
 		}
-		await(t, 30*time.Second, "hires", func() bool { return hired.Load() > 20 })
+		await(t, "hires", func() bool { return hired.Load() > 20 })
 		s.Patch(acme.path(), `{"description":"beside hires"}`).Is(t, 200, "")
 		s.Post(acme.path()+"/archive", "").Is(t, 200, "")
 		hiring.Wait()

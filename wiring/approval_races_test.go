@@ -50,7 +50,7 @@ func TestAnApprovalHasOneOutcomeWhateverHappensAtOnce(t *testing.T) {
 					a := ada.asks(t, lease, `,"expiresIn":60`)
 					told := make(chan resttest.Answer, 1)
 					go func() { told <- ada.Get(a.asked() + "?wait=30") }()
-					await(t, 20*time.Second, "the wait", func() bool { return s.deciding() == 1 })
+					await(t, "the wait", func() bool { return s.deciding() == 1 })
 					both := race(
 						func() resttest.Answer { return s.Post(a.path()+"/approve", "") },
 						func() resttest.Answer { return happens(s, ada, lease, a) },
@@ -59,7 +59,7 @@ func TestAnApprovalHasOneOutcomeWhateverHappensAtOnce(t *testing.T) {
 						t.Errorf("%d %s, %d %s", both[0].Status, both[0].Body, both[1].Status, both[1].Body)
 					}
 					var got string
-					await(t, 20*time.Second, "an outcome", func() bool {
+					await(t, "an outcome", func() bool {
 						got = s.reads(t, a).Status
 						return got != "pending"
 					})

@@ -474,7 +474,7 @@ func TestAnAgentWaitsForADecisionWithItsLease(t *testing.T) {
 			t.Helper()
 			answered := make(chan resttest.Answer, 1)
 			go func() { answered <- ada.Get(a.asked() + "?wait=30") }()
-			await(t, 10*time.Second, "the wait", func() bool { return s.deciding() == 1 })
+			await(t, "the wait", func() bool { return s.deciding() == 1 })
 			then()
 			select {
 			case answer := <-answered:
@@ -523,7 +523,7 @@ func TestWhoWaitsForADecisionIsRefusedWhenItsTokenEnds(t *testing.T) {
 				a := ada.asks(t, lease, "")
 				answered := make(chan resttest.Answer, 1)
 				go func() { answered <- ada.Get(a.asked() + "?wait=30") }()
-				await(t, 10*time.Second, "the wait", func() bool { return s.deciding() == 1 })
+				await(t, "the wait", func() bool { return s.deciding() == 1 })
 				s.Post(ada.path()+"/"+end, "").Is(t, 200, "")
 				refused := <-answered
 				refused.Is(t, 401, "unauthorized")
@@ -555,7 +555,7 @@ func TestOfDecisionsAtTwoServersOneCountsOnPostgres(t *testing.T) {
 	a := ada.asks(t, ada.claim(t, ""), "")
 	answered := make(chan resttest.Answer, 1)
 	go func() { answered <- ada.Get(a.asked() + "?wait=30") }()
-	await(t, 10*time.Second, "the wait", func() bool { return one.deciding() == 1 })
+	await(t, "the wait", func() bool { return one.deciding() == 1 })
 	two.decided(t, a, "approve", "")
 	select {
 	case answer := <-answered:
@@ -614,7 +614,7 @@ func racesOfDecisions(t *testing.T, acme company, ada worker, one, two *instance
 			},
 		)
 		want = map[bool]string{true: "approved", false: "expired"}[both[0].Status == 200]
-		await(t, 10*time.Second, "the end of the approval", func() bool { return one.reads(t, a).Status == want })
+		await(t, "the end of the approval", func() bool { return one.reads(t, a).Status == want })
 		one.shows(t, filed, "assigned, 1, agent")
 		ada.ends(t, ada.claim(t, ""), "complete", "")
 

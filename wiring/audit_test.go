@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"holdco/adapters/http/rest/resttest"
 )
@@ -32,7 +31,7 @@ func commandIn(environ []string, arguments ...string) *exec.Cmd {
 func keptHead(t *testing.T, ask *resttest.Client, path string) (file, key string) {
 	t.Helper()
 	var answer resttest.Answer
-	await(t, time.Minute, "an entry in the chain", func() bool {
+	await(t, "an entry in the chain", func() bool {
 		answer = ask.Get(path + "/audit/head")
 		answer.Is(t, http.StatusOK, "")
 		return resttest.Data[struct{ Place int64 }](t, answer).Place > 0
@@ -98,7 +97,7 @@ func TestServersThatAreKilledLeaveWholeChainsOnPostgresToo(t *testing.T) {
 			}
 		}
 		startProcess(t, environ...)
-		await(t, 0, "all in the chain", func() bool {
+		await(t, "all in the chain", func() bool {
 			said, isSound := verified(environ, of)
 			if !isSound {
 				t.Fatal(said)
@@ -120,7 +119,7 @@ func TestAnEntryThatWasTamperedWithIsNamedOnPostgresToo(t *testing.T) {
 			ask.Post("/v1/companies/"+of+"/teams", `{"name":"`+team+`","headcount":1}`).Is(t, http.StatusCreated, "")
 		}
 		export := filepath.Join(t.TempDir(), "acme.jsonl")
-		await(t, 0, "all in the chain", func() bool {
+		await(t, "all in the chain", func() bool {
 			said, isSound := verified(environ, of)
 			return isSound && strings.HasPrefix(said, "4 entries")
 		})

@@ -91,7 +91,7 @@ func TestARestoredStoreWaitsForItsOperator(t *testing.T) {
 		claimed := ada.Post(leases, "")
 		claimed.Is(t, http.StatusOK, "")
 		lease := resttest.Data[apiLease](t, claimed)
-		await(t, 20*time.Second, "a delivery", func() bool { return len(receiver.receipts()) > 0 })
+		await(t, "a delivery", func() bool { return len(receiver.receipts()) > 0 })
 
 		file := filepath.Join(dir, "b.tar.zst")
 		mustRun(t, environ, "backup", file)
@@ -144,14 +144,14 @@ func TestARestoredStoreWaitsForItsOperator(t *testing.T) {
 		unheld := listen(t)
 		ask.Post("/v1/webhooks", fmt.Sprintf(`{"url": %q, "events": ["company.created"]}`, unheld.url)).Is(t, http.StatusCreated, "")
 		ask.Post("/v1/companies", named("another")).Is(t, http.StatusCreated, "")
-		await(t, 20*time.Second, "what is sent to another", func() bool { return len(unheld.receipts()) > 0 })
+		await(t, "what is sent to another", func() bool { return len(unheld.receipts()) > 0 })
 		if got := len(receiver.receipts()); got != before {
 			t.Errorf("%d messages were sent that are held", got-before)
 		}
 		if printed := mustRun(t, environ, "webhook", "resume"); printed != "Webhooks that send again: 1\n" {
 			t.Error(printed)
 		}
-		await(t, 20*time.Second, "the messages", func() bool { return len(receiver.receipts()) >= before+2 })
+		await(t, "the messages", func() bool { return len(receiver.receipts()) >= before+2 })
 	})
 }
 
@@ -394,13 +394,13 @@ func TestARestorationThatIsKilledAsItSwitchesChangesNothingOnPostgres(t *testing
 	command.Env = append(os.Environ(), environ...)
 	must(t, command.Start())
 	const restores = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'holdco'"
-	await(t, time.Minute, "the switch", func() bool {
+	await(t, "the switch", func() bool {
 		return count(restores+" AND wait_event_type = 'Lock' AND query LIKE 'ALTER TABLE%'") == 1
 	})
 	must(t, command.Process.Kill())
 	_ = command.Wait()
 	must(t, reader.Rollback())
-	await(t, time.Minute, "the end of its connection", func() bool { return count(restores) == 0 })
+	await(t, "the end of its connection", func() bool { return count(restores) == 0 })
 
 	if got := count("SELECT count(*) FROM companies"); got != 2 {
 		t.Errorf("%d companies are there", got)

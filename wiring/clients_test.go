@@ -113,7 +113,7 @@ func TestAStoppingServerFinishesWhatIsInFlight(t *testing.T) {
 		must(t, err)
 		stopped := make(chan error, 1)
 		go func() { stopped <- s.stop() }()
-		await(t, 5*time.Second, "the end of the listener", func() bool {
+		await(t, "the end of the listener", func() bool {
 			refused, err := net.Dial("tcp", strings.TrimPrefix(s.url, "http://"))
 			if err == nil {
 				_ = refused.Close()
@@ -173,7 +173,7 @@ func TestClientsThatDoNotWaitLeaveNothingHalfDone(t *testing.T) {
 		client.CloseIdleConnections()
 		must(t, s.stop()) // and so every request is over
 		s = start(t, s.clock, s.environ...)
-		await(t, 10*time.Second, "the mending", func() bool {
+		await(t, "the mending", func() bool {
 			for _, c := range resttest.Data[[]company](t, s.Get("/v1/companies")) {
 				if !exists(t, s.workspace(c)) {
 					return false

@@ -10,7 +10,6 @@ import (
 	"regexp"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 
@@ -151,7 +150,7 @@ func endTokens(t *testing.T, environ ...string) {
 	}
 	endsSoon := func() {
 		t.Helper()
-		await(t, time.Second, "the end of the old value", func() bool { return status() == http.StatusUnauthorized })
+		await(t, "the end of the old value", func() bool { return status() == http.StatusUnauthorized })
 	}
 
 	if err := json.Unmarshal([]byte(run("token", "create", "--json", "--name", "x", "--scopes", "read")), &issued); err != nil {
@@ -197,7 +196,7 @@ func TestCommandsShowDeliveriesOfARunningServer(t *testing.T) {
 	}
 	shows := func(pattern string, args ...string) {
 		t.Helper()
-		await(t, 10*time.Second, pattern, func() bool { return regexp.MustCompile(pattern).MatchString(run(args...)) })
+		await(t, pattern, func() bool { return regexp.MustCompile(pattern).MatchString(run(args...)) })
 	}
 
 	gone := listen(t)

@@ -14,7 +14,6 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"holdco/adapters/store/postgres/postgrestest"
 	"holdco/domain/access"
@@ -51,7 +50,7 @@ func killAndLook(t *testing.T, environ ...string) {
 			clients.Go(func() { runStories(server.url, fmt.Sprintf("r%d-c%d", round, n), perClient[n], &acknowledged) })
 		}
 		enough := 20 + rand.Int64N(100)
-		await(t, 20*time.Second, "so many writes", func() bool { return acknowledged.Load() >= enough })
+		await(t, "so many writes", func() bool { return acknowledged.Load() >= enough })
 		server.kill()
 		clients.Wait()
 		for _, stories := range perClient {
@@ -148,7 +147,7 @@ func (s *story) check(t *testing.T, url, slug string) (alive bool) {
 
 	var now state
 	var teams int
-	await(t, 10*time.Second, "the deletion of "+slug, func() bool {
+	await(t, "the deletion of "+slug, func() bool {
 		now, teams = s.look(t, url)
 		return now.Status != "deleting"
 	})
@@ -180,7 +179,7 @@ func (s *story) look(t *testing.T, url string) (now state, teams int) {
 func checkWorkspaces(t *testing.T, dataDir string, alive map[string]bool) {
 	t.Helper()
 	want := slices.Sorted(maps.Keys(alive))
-	await(t, 10*time.Second, fmt.Sprintf("workspaces of %d companies and no others", len(want)), func() bool {
+	await(t, fmt.Sprintf("workspaces of %d companies and no others", len(want)), func() bool {
 		entries, err := os.ReadDir(filepath.Join(dataDir, "workspaces"))
 		if err != nil && !os.IsNotExist(err) {
 			t.Fatal(err)

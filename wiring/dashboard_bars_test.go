@@ -110,7 +110,7 @@ func TestAnIdlePageIsLiveAndAsksNothingInABrowser(t *testing.T) {
 			tab.Go("/c/acme" + page)
 			tab.See(shown)
 			quiet := func() bool { time.Sleep(500 * time.Millisecond); return len(tab.Sent()) == 0 }
-			await(t, time.Minute, "an end of requests", quiet)
+			await(t, "an end of requests", quiet)
 			time.Sleep(2 * time.Second)
 			if sent := tab.Sent(); len(sent) > 0 {
 				t.Errorf("the idle page %s asked %v", page, sent)

@@ -31,7 +31,7 @@ func TestPeopleDecideInABrowser(t *testing.T) {
 	tab.Push("Deny")
 	tab.Fill("Note", "Not today.")
 	tab.Push("Deny")
-	await(t, time.Minute, "the decision", func() bool { return s.reads(t, asked).Status == "denied" })
+	await(t, "the decision", func() bool { return s.reads(t, asked).Status == "denied" })
 	tab.See("\"words\": 300")
 	tab.Push("Accept")
 	tab.Push("Accept")
@@ -70,7 +70,7 @@ func TestPeopleApproveOnlyWhatTheyHaveSeenInABrowser(t *testing.T) {
 		t.Errorf("before it was seen it is %+v", now)
 	}
 	tab.Push("Approve")
-	await(t, time.Minute, "the decision", func() bool { return s.reads(t, asked).Status == "approved" })
+	await(t, "the decision", func() bool { return s.reads(t, asked).Status == "approved" })
 	if now := s.reads(t, asked); now.Note != "Within the budget." {
 		t.Errorf("%+v", now)
 	}
@@ -94,7 +94,7 @@ func TestPeopleMakeRulesInABrowser(t *testing.T) {
 	tab.See("makes a rule that approves the same")
 	tab.Look("always_approve")
 	tab.Push("Approve, and make the rule")
-	await(t, time.Minute, "the decision", func() bool { return s.reads(t, first).Status == "approved" })
+	await(t, "the decision", func() bool { return s.reads(t, first).Status == "approved" })
 	second := ada.asks(t, on, `,"cost":{"usd":1.25}`)
 	if second.Status != "approved" {
 		t.Errorf("the rule left %+v", second)

@@ -30,7 +30,7 @@ func (s *instance) labelled(t *testing.T, in company, of apiAgent, labels ...str
 // asking waits until the agent of an issue has asked for an approval.
 func (s *instance) asking(t *testing.T, of apiIssue) (asked apiApproval) {
 	t.Helper()
-	await(t, time.Minute, "the approval of "+of.Title, func() bool {
+	await(t, "the approval of "+of.Title, func() bool {
 		found := resttest.Data[[]apiApproval](t, s.In(t).Get("/v1/companies/"+of.CompanyID+"/approvals?status=pending&issue="+of.ID))
 		if len(found) == 1 {
 			asked = found[0]
@@ -84,7 +84,7 @@ func TestTheAgentsOfTheDemoPlayTheirScripts(t *testing.T) {
 		s.ends(t, denied, demo.NotAllowed)
 		question := s.asking(t, asked)
 		s.In(t).Post(question.path()+"/comment", `{"body":"Is it tested?"}`).Is(t, 200, "")
-		await(t, time.Minute, "the answer", func() bool { return len(s.reads(t, question).Comments) == 2 })
+		await(t, "the answer", func() bool { return len(s.reads(t, question).Comments) == 2 })
 		if said := s.reads(t, question).Comments[1]; said.Body != demo.Answer || s.reads(t, question).Status != "pending" {
 			t.Errorf("it says %q", said.Body)
 		}
@@ -113,7 +113,7 @@ func TestTheAgentsOfTheDemoBehaveWhenTheirWorkEnds(t *testing.T) {
 		approval = s.asking(t, late)
 		s.clock.advance(5 * time.Hour)
 		s.expires(t)
-		await(t, time.Minute, "the end of the approval", func() bool { return s.reads(t, approval).Status == "expired" })
+		await(t, "the end of the approval", func() bool { return s.reads(t, approval).Status == "expired" })
 
 		poor := s.plays(t, sales, "0", `,"budget":{"perTaskUsd":0.0001}`)
 		s.ends(t, s.labelled(t, acme, poor, "bug"), demo.OutOfBudget)
@@ -168,7 +168,7 @@ func TestTheDemoIsAtWorkUntilItIsStopped(t *testing.T) {
 		}
 		said, stop := server.demonstrates(t)
 		for _, what := range []string{" is at work. ", ": filed\n", ": accepted\n", ". approved", ": answered\n", ": assigned\n"} {
-			await(t, time.Minute, "what ends with "+what, func() bool { return strings.Contains(said.String(), what) })
+			await(t, "what ends with "+what, func() bool { return strings.Contains(said.String(), what) })
 		}
 		stop()
 		first := find()
@@ -184,7 +184,7 @@ func TestTheDemoIsAtWorkUntilItIsStopped(t *testing.T) {
 		// It goes on with the company that is there, whatever was changed in it.
 		client.Patch(first.path(), `{"name":"Another"}`).Is(t, 200, "")
 		said, stop = server.demonstrates(t, "--thinking", "1")
-		await(t, time.Minute, "an issue", func() bool { return strings.Contains(said.String(), ": filed\n") })
+		await(t, "an issue", func() bool { return strings.Contains(said.String(), ": filed\n") })
 		stop()
 		again := fmt.Sprint(has("/teams"), has("/agents"), has("/goals"), has("/projects"), has("/workflows"))
 		if find().ID != first.ID || again != sizes {

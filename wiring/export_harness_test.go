@@ -45,7 +45,7 @@ func (s *instance) changeLeads(t *testing.T, write func(ctx context.Context, tx 
 	}))
 	state, err := s.store.Leads().State(t.Context())
 	must(t, err)
-	await(t, 10*time.Second, "index of the change", func() bool {
+	await(t, "index of the change", func() bool {
 		index := s.index.Status()
 		return index.Ready && index.Revision >= state.Revision
 	})

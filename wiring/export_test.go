@@ -314,7 +314,7 @@ func TestAStoppingServerLetsAStreamEnd(t *testing.T) {
 		must(t, err)
 		stopped := make(chan error, 1)
 		go func() { stopped <- s.stop() }()
-		await(t, 10*time.Second, "the end of the listener", func() bool {
+		await(t, "the end of the listener", func() bool {
 			conn, err := net.Dial("tcp", strings.TrimPrefix(s.exportURL, "http://"))
 			return err != nil || conn.Close() != nil
 		})
@@ -401,7 +401,7 @@ func TestTheExportIsCountedByRoute(t *testing.T) {
 		want[fmt.Sprintf(`holdco_http_requests_total{method="GET",route=%q,status=%q}`, counted.route, counted.status)] = 1
 	}
 	want[`holdco_limiter_verdicts_total{class="partner",outcome="admitted"}`] = 2
-	await(t, 10*time.Second, "the count", func() bool {
+	await(t, "the count", func() bool {
 		since := scrape(t, s.url).since(before, "holdco_http_requests_total", "holdco_limiter_verdicts_total")
 		for series, value := range want {
 			if since[series] != value {

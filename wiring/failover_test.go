@@ -44,7 +44,7 @@ func TestServersFollowAPostgresThatFailsOver(t *testing.T) {
 		t.Helper()
 		for _, c := range all {
 			want := c.done.Load() + more
-			await(t, time.Minute, c.name+" to go on", func() bool { return c.done.Load() >= want || c.fault.Load() != nil })
+			await(t, c.name+" to go on", func() bool { return c.done.Load() >= want || c.fault.Load() != nil })
 			if fault := c.fault.Load(); fault != nil {
 				t.Fatal(*fault)
 			}
@@ -58,7 +58,7 @@ func TestServersFollowAPostgresThatFailsOver(t *testing.T) {
 		time.Sleep(rand.N(time.Second))
 		pair.Kill(t)
 		refused := all[0].refused.Load()
-		await(t, time.Minute, "a refusal", func() bool { return all[0].refused.Load() > refused })
+		await(t, "a refusal", func() bool { return all[0].refused.Load() > refused })
 		resttest.New(t, two.url, "").Get("/readyz").Is(t, http.StatusServiceUnavailable, "unavailable")
 		time.Sleep(rand.N(time.Second))
 		pair.Promote(t)

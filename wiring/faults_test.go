@@ -87,20 +87,20 @@ func TestPostgresMayRestartUnderLoad(t *testing.T) {
 	f := startTraffic(t, s)
 	for _, end := range []func(testing.TB){cluster.Kill, cluster.Stop} {
 		before, _ := f.count()
-		await(t, 20*time.Second, "work", func() bool { now, _ := f.count(); return now > before+20 })
+		await(t, "work", func() bool { now, _ := f.count(); return now > before+20 })
 		_, refused := f.count()
 		end(t)
-		await(t, 10*time.Second, "refusals", func() bool { _, now := f.count(); return now > refused+20 })
+		await(t, "refusals", func() bool { _, now := f.count(); return now > refused+20 })
 		s.Get("/readyz").Is(t, 503, "unavailable")
 		s.Get("/healthz").Is(t, 200, "")
 		s.Get("/v1/companies").Is(t, 503, "unavailable")
 		mistyped := string(rootToken[:len(rootToken)-1]) + "!"
 		s.As(mistyped).Get("/v1/companies").Is(t, 401, "unauthorized") // it is not looked up
 		cluster.Start(t)
-		await(t, 10*time.Second, "recovery", func() bool { return s.Get("/readyz").Status == 200 })
+		await(t, "recovery", func() bool { return s.Get("/readyz").Status == 200 })
 	}
 	before, _ := f.count()
-	await(t, 20*time.Second, "work", func() bool { now, _ := f.count(); return now > before+20 })
+	await(t, "work", func() bool { now, _ := f.count(); return now > before+20 })
 	f.end(t, s)
 
 	must(t, s.stop())
@@ -108,7 +108,7 @@ func TestPostgresMayRestartUnderLoad(t *testing.T) {
 	var starting sync.WaitGroup
 	log := &record{}
 	starting.Go(func() {
-		await(t, 10*time.Second, "a word of the wait", func() bool { return strings.Contains(log.String(), "waiting for Postgres") })
+		await(t, "a word of the wait", func() bool { return strings.Contains(log.String(), "waiting for Postgres") })
 		cluster.Start(t)
 	})
 	s = startLogging(t, s.clock, log, s.environ...)
@@ -143,7 +143,7 @@ func TestMessagesGoOnWhenPostgresIsBack(t *testing.T) {
 				s.Get("/v1/companies").Is(t, 503, "unavailable")
 			}
 			cluster.Start(t)
-			await(t, 10*time.Second, "recovery", func() bool { return s.Get("/readyz").Status == 200 })
+			await(t, "recovery", func() bool { return s.Get("/readyz").Status == 200 })
 			s.Patch(acme.path(), `{"name":"Another"}`).Is(t, 200, "")
 			to.types(t, "company.created", "company.updated")
 		})

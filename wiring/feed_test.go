@@ -13,7 +13,6 @@ import (
 	"sync/atomic"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -57,7 +56,7 @@ func TestThePythonClientOfTheGuideKeepsExactCopies(t *testing.T) {
 			for name, filter := range filters {
 				reader := partnertest.New(t, server.exportURL, key)
 				var diff string
-				await(t, 2*time.Minute, "a copy that is exact", func() bool {
+				await(t, "a copy that is exact", func() bool {
 					want := map[string]any{}
 					for _, line := range reader.Stream("leads?" + strings.Join(filter, "&")) {
 						var one map[string]any

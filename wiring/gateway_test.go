@@ -133,15 +133,15 @@ func TestAgentsOfADeletedCompanyAreStrangers(t *testing.T) {
 		agent.Get(me).Is(t, 200, "")
 		deleted := make(chan int, 1)
 		go func() { deleted <- s.Delete(acme.path()).Status }()
-		await(t, 10*time.Second, "the mark", func() bool { return s.Get(acme.path()).Status == 404 || s.see(t, acme).Status == "deleting" })
-		await(t, 10*time.Second, "the end of what is cached", func() bool {
+		await(t, "the mark", func() bool { return s.Get(acme.path()).Status == 404 || s.see(t, acme).Status == "deleting" })
+		await(t, "the end of what is cached", func() bool {
 			_, err := s.agents.Authenticate(t.Context(), ada.Token)
 			return fault.CodeOf(err) == fault.Unauthorized
 		})
 		agent.Get(me).Is(t, 401, "unauthorized")
 		bystander.Get(me).Is(t, 200, "")
 		unblock()
-		await(t, 30*time.Second, "the deletion", func() bool { return s.Get(acme.path()).Status == 404 })
+		await(t, "the deletion", func() bool { return s.Get(acme.path()).Status == 404 })
 		<-deleted
 		agent.Get(me).Is(t, 401, "unauthorized")
 		bystander.Get(me).Is(t, 200, "")
@@ -302,7 +302,7 @@ func TestTheGatewayIsCountedByRoute(t *testing.T) {
 	for _, status := range []string{"200", "401"} {
 		want[fmt.Sprintf(`%s{method="GET",route=%q,status=%q}`, requests, me, status)] = 1
 	}
-	await(t, 10*time.Second, "the count", func() bool {
+	await(t, "the count", func() bool {
 		since := scrape(t, s.url).since(before, requests, "holdco_limiter_verdicts_total")
 		for series, value := range want {
 			if since[series] != value {

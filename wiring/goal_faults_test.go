@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"time"
 
 	"holdco/adapters/http/rest/resttest"
 )
@@ -147,7 +146,7 @@ func TestAProjectIsArchivedOnceWhateverIsFiledMeanwhile(t *testing.T) {
 			default:
 				t.Errorf("%v and %d issues, archived %d times", counts, issues, archived)
 			}
-			await(t, 20*time.Second, "the issues", func() bool { return s.progress(t, launch.path()) == progress })
+			await(t, "the issues", func() bool { return s.progress(t, launch.path()) == progress })
 		}
 	})
 }

@@ -351,7 +351,7 @@ func TestWorkForWhatIsOverIsRefused(t *testing.T) {
 			t.Errorf("%s", refused.Body)
 		}
 		s.Post(launch.path()+"/archive", `{"cancelOpenIssues":true}`).Is(t, 200, "")
-		await(t, 10*time.Second, "the cancellation", func() bool { return s.look(t, part).Status == "cancelled" })
+		await(t, "the cancellation", func() bool { return s.look(t, part).Status == "cancelled" })
 		s.Post(issues, `{"title":"x"`+inProject(launch)+`}`).Is(t, 409, "project_archived")
 		s.Patch(free.path(), `{"projectId":"`+launch.ID+`"}`).Is(t, 409, "project_archived")
 		s.Post(failed.path()+"/retry", "").Is(t, 409, "project_archived")
@@ -394,8 +394,8 @@ func TestAnArchivedProjectHasNoMoreWork(t *testing.T) {
 		if got := eve.claim(t, ""); got.Issue.ID != free.ID {
 			t.Errorf("%+v", got.Issue)
 		}
-		await(t, 20*time.Second, "the last issue", func() bool { return s.progress(t, launch.path()) == apiProgress{} })
-		await(t, 20*time.Second, "what is below", func() bool { return s.look(t, below).Status == "cancelled" })
+		await(t, "the last issue", func() bool { return s.progress(t, launch.path()) == apiProgress{} })
+		await(t, "what is below", func() bool { return s.look(t, below).Status == "cancelled" })
 		for _, one := range []apiIssue{parent, all[0], all[many-1]} {
 			if got := s.look(t, one); got.Status != "cancelled" {
 				t.Errorf("%+v", got)

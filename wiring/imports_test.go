@@ -48,7 +48,7 @@ func TestAKilledImportIsCompletedByTheNext(t *testing.T) {
 		must(t, importing("campaigns", "import", campaigns).Run())
 		killed := importing("leads", "import", leads)
 		must(t, killed.Start())
-		await(t, 30*time.Second, "the first batches", func() bool { return s.leadState(t).Revision > 4 })
+		await(t, "the first batches", func() bool { return s.leadState(t).Revision > 4 })
 		_ = killed.Process.Kill()
 		_ = killed.Wait()
 		before := s.leadsAddUp(t)

@@ -141,7 +141,7 @@ func TestEveryMoveOfAnIssueIsRecordedAndSent(t *testing.T) {
 		s.moved(t, again, "cancel", "{}")
 		want := []string{"issue.created", "issue.updated", "issue.assigned", "issue.requeued", "issue.assigned", "issue.handed_off",
 			"issue.commented", "issue.cancelled", "issue.created", "issue.cancelled"}
-		await(t, 10*time.Second, "the arrival of all", func() bool { return len(to.receipts()) >= len(want) })
+		await(t, "the arrival of all", func() bool { return len(to.receipts()) >= len(want) })
 		sent := to.receipts()
 		slices.SortFunc(sent, func(a, b receipt) int { return int(a.Sequence - b.Sequence) })
 		var got []string
@@ -448,7 +448,7 @@ func TestAnIssueStopsWaitingWhenItsTimeHasCome(t *testing.T) {
 		later := s.file(t, acme, `,"notBefore":"`+s.ahead(t, time.Hour)+`"`)
 		past := s.file(t, acme, `,"notBefore":"2020-01-01T00:00:00Z"`)
 		s.clock.advance(wait)
-		await(t, 10*time.Second, "the end of the wait", func() bool { return s.Get(waiting.path()).Header.Get("ETag") == `"2"` })
+		await(t, "the end of the wait", func() bool { return s.Get(waiting.path()).Header.Get("ETag") == `"2"` })
 		if diff := cmp.Diff(waiting, s.look(t, waiting)); diff != "" {
 			t.Error(diff)
 		}
@@ -504,7 +504,7 @@ func TestWhatIsBelowACancelledIssueIsCancelled(t *testing.T) {
 		filing.Wait()
 		s.moved(t, many, "cancel", "")
 		send(s.Client, "POST", acme.path()+"/issues", `{"title":"Late","parentId":"`+many.ID+`"}`).Is(t, 422, "validation_failed")
-		await(t, 30*time.Second, "the end of all below", func() bool {
+		await(t, "the end of all below", func() bool {
 			counts := resttest.Data[apiCounts](t, s.Get(acme.path()+"/issues/counts?parent="+many.ID))
 			return counts.ByStatus["cancelled"] == 240 && counts.Total == 240
 		})

@@ -469,11 +469,11 @@ func TestACompanyIsDeletedWithItsIssues(t *testing.T) {
 		s.Post(parent.path()+"/cancel", `{"reason":"No."}`).Is(t, 200, "")
 		retry().Is(t, 201, "")
 		s.Delete(acme.path())
-		await(t, 30*time.Second, "the deletion", func() bool { return s.Get(acme.path()).Status == 404 })
+		await(t, "the deletion", func() bool { return s.Get(acme.path()).Status == 404 })
 		s.Get(parent.path()).Is(t, 404, "not_found")
 		retry().Is(t, 409, "idempotency_conflict")
 		db := s.database(t)
-		await(t, 30*time.Second, "the end of what was left", func() bool {
+		await(t, "the end of what was left", func() bool {
 			s.clock.advance(time.Hour)
 			return len(remains(t, db, []string{acme.ID, parent.ID, below.ID, ada.ID})) == 0
 		})

@@ -58,7 +58,7 @@ func TestARotationOfTheKeyThatIsKilledGoesOn(t *testing.T) {
 				k.server.kill()
 				k.serve(t)
 			}
-			await(t, time.Minute, "the end of the rotation when it is "+way, func() bool { return !k.isRotating(t) })
+			await(t, "the end of the rotation when it is "+way, func() bool { return !k.isRotating(t) })
 			if ended := k.reaches(t, task, "review"); string(ended.Result) != `"all"` {
 				t.Errorf("round %d: the secrets are %s", round, ended.Result)
 			}
@@ -113,7 +113,7 @@ func (k *keyKill) holdco(args ...string) *exec.Cmd {
 // rotate rotates the key, or goes on with that, unless a server is at it.
 func (k *keyKill) rotate(t *testing.T) (said string) {
 	t.Helper()
-	await(t, time.Minute, "a rotation", func() bool {
+	await(t, "a rotation", func() bool {
 		out, err := k.holdco("key", "rotate").CombinedOutput()
 		if said = string(out); err != nil && !strings.Contains(said, "another process is rotating the key") {
 			t.Fatalf("%v: %s", err, said)

@@ -320,7 +320,7 @@ func (k *killedStore) isWell(t *testing.T, what string, isLast bool) {
 	} else {
 		var printed string
 		var ok bool
-		await(t, time.Minute, "PostgreSQL to notice that a restoration is gone", func() bool {
+		await(t, "PostgreSQL to notice that a restoration is gone", func() bool {
 			printed, ok = runHoldco(t, k.environ, "doctor", "--strict", "--only",
 				"key,activity,outbox,companies,budgets,issues,leads,workspaces,backup")
 			return !strings.Contains(printed, "the store is being restored")

@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -33,7 +32,7 @@ func TestWebhooksThatAskForLeadsAreToldTheirIDs(t *testing.T) {
 		seen := 0
 		await := func(want map[string][]string) {
 			t.Helper()
-			await(t, 30*time.Second, "what webhooks are told", func() bool {
+			await(t, "what webhooks are told", func() bool {
 				receipts := receiver.receipts()
 				for _, one := range receipts[seen:] {
 					one.verify(t, secret)

@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"holdco/adapters/http/partner/partnertest"
 	"holdco/adapters/http/rest/resttest"
@@ -61,7 +60,7 @@ func TestATableOfLeadsIsImportedAsTheSameLeads(t *testing.T) {
 		for _, args := range [][]string{{"taxonomy", "import", taxonomy}, {"campaigns", "import", campaigns}, {"leads", "import", leads}} {
 			holdco(environ, args...)
 		}
-		await(t, 30*time.Second, "index of the leads", func() bool { return s.index.Status().Leads == many+3 })
+		await(t, "index of the leads", func() bool { return s.index.Status().Leads == many+3 })
 
 		exported := holdco(environ, "leads", "export", "--format", "csv")
 		if got := strings.Count(exported, "\n"); got != many+4 {

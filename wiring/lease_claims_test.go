@@ -148,7 +148,7 @@ func (w worker) waiting(t *testing.T) <-chan resttest.Answer {
 	before := w.s.waiting()
 	came := make(chan resttest.Answer, 1)
 	go func() { came <- w.Post(leases, `{"wait":30}`) }()
-	await(t, 20*time.Second, "the wait", func() bool { return w.s.waiting() > before })
+	await(t, "the wait", func() bool { return w.s.waiting() > before })
 	return came
 }
 
@@ -168,7 +168,7 @@ func (w worker) leaves(t *testing.T) {
 		}
 		gone <- err
 	}()
-	await(t, 20*time.Second, "the wait", func() bool { return w.s.waiting() == 1 })
+	await(t, "the wait", func() bool { return w.s.waiting() == 1 })
 	leave()
 	if err := <-gone; err == nil {
 		t.Error("the client got an answer")
@@ -216,7 +216,7 @@ func TestAWaitingClaimWhoseClientIsGoneTakesNothing(t *testing.T) {
 		acme, _, all := s.workers(t, 1)
 		ada := all[0]
 		ada.leaves(t)
-		await(t, 20*time.Second, "the end of the wait", func() bool { return s.waiting() == 0 })
+		await(t, "the end of the wait", func() bool { return s.waiting() == 0 })
 		filed := s.file(t, acme, "")
 		if lease := ada.claim(t, ""); lease.Issue.ID != filed.ID || lease.FencingToken != 1 {
 			t.Errorf("%+v", lease)

@@ -79,7 +79,7 @@ func TestServersWithWrongClocksAgreeOnLeasesOnPostgres(t *testing.T) {
 		within(holder.state(t, lease, "renew", "").Lease.ExpiresAt, before, now())
 	}
 	expires := within(ahead.renewed(t, both[0], lease), before, now())
-	await(t, 20*time.Second, "the end of the lease", func() bool {
+	await(t, "the end of the lease", func() bool {
 		if behind.look(t, filed).Status == "running" {
 			return false
 		}

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"time"
 
 	"holdco/adapters/http/rest/resttest"
 )
@@ -204,7 +203,7 @@ func (s *instance) runOf(t *testing.T, lease apiLease) apiRun {
 // becomes waits until an issue has a status.
 func (s *instance) becomes(t *testing.T, which apiIssue, status string) {
 	t.Helper()
-	await(t, 20*time.Second, which.Title+" becomes "+status, func() bool { return s.look(t, which).Status == status })
+	await(t, which.Title+" becomes "+status, func() bool { return s.look(t, which).Status == status })
 }
 
 // shows fails the test unless an issue is in a state: "status, attempt, agent".

@@ -130,7 +130,7 @@ func TestAnAgentWorksOnAnIssueToItsEnd(t *testing.T) {
 			t.Error("the checkpoint is not recorded")
 		}
 		var sent []string
-		await(t, 20*time.Second, "the last event", func() bool {
+		await(t, "the last event", func() bool {
 			sent = nil
 			for _, one := range to.receipts() {
 				if name, isIssue := strings.CutPrefix(one.Type, "issue."); isIssue && strings.Contains(string(one.body), filed.ID) {
@@ -470,7 +470,7 @@ func TestADeletedCompanyIsGoneForItsAgents(t *testing.T) {
 		ada.state(t, lease, "costs", lasting["costs"])
 		s.Delete(acme.path())
 		ada.call(t, lease, "renew", "").Is(t, 401, "unauthorized")
-		await(t, 20*time.Second, "the end of the company", func() bool { return s.Get(acme.path()).Status == 404 })
+		await(t, "the end of the company", func() bool { return s.Get(acme.path()).Status == 404 })
 		for _, table := range []string{"runs", "run_checkpoints", "cost_entries", "revocations"} {
 			if left := scalar[int](t, beside(s.environ), "SELECT count(*) FROM "+table); left != 0 {
 				t.Errorf("%d rows of %s are left", left, table)
@@ -564,7 +564,7 @@ func TestLeasesSurviveAServerThatWasAway(t *testing.T) {
 		s.clock.advance(time.Hour)
 		s = s.again(t)
 		ada.Client = s.agent(t, ada.Token)
-		await(t, 20*time.Second, "the grace", func() bool { return ada.call(t, lease, "renew", "").Status == 200 })
+		await(t, "the grace", func() bool { return ada.call(t, lease, "renew", "").Status == 200 })
 		if live := resttest.Data[[]apiLease](t, ada.Get(leases)); len(live) != 1 {
 			t.Errorf("%+v", live)
 		}

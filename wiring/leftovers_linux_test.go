@@ -11,7 +11,6 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 
@@ -62,7 +61,7 @@ func TestAPanicLeavesNoPostgresRedisOrBrowser(t *testing.T) {
 	if err := tests.Wait(); err == nil || !strings.Contains(string(rest), "panic: the tests end early") {
 		t.Errorf("the tests ended with %v:\n%s", err, rest)
 	}
-	await(t, 10*time.Second, "the end of all processes", func() bool {
+	await(t, "the end of all processes", func() bool {
 		return !slices.ContainsFunc(started, running.stillRuns)
 	})
 }

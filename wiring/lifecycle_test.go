@@ -151,7 +151,7 @@ func TestWhatBelongsToACompanyThatIsBeingDeletedIsNotChanged(t *testing.T) {
 		filed, ada := s.file(t, acme, ""), all[0].apiAgent
 		unblock := s.obstruct(t)
 		s.abandonedDelete(t, acme)
-		await(t, 20*time.Second, "the removal of the team", func() bool { return s.Get(sales.path()).Status == 404 })
+		await(t, "the removal of the team", func() bool { return s.Get(sales.path()).Status == 404 })
 		for path, body := range map[string]string{
 			acme.path() + "/teams":     `{"name":"New","headcount":1}`,
 			acme.path() + "/agents":    `{"teamId":"` + sales.ID + `","name":"Bob","role":"Engineer"}`,
@@ -184,7 +184,7 @@ func (s *instance) abandonedDelete(t *testing.T, c company) {
 			_ = response.Body.Close()
 		}
 	}()
-	await(t, 5*time.Second, "the deletion", func() bool { return s.see(t, c).Status == "deleting" })
+	await(t, "the deletion", func() bool { return s.see(t, c).Status == "deleting" })
 }
 
 func TestDeleteLeavesNothingButOneEntry(t *testing.T) {
@@ -269,7 +269,7 @@ func TestABigCompanyIsMadeAndDeletedWhileOthersContinue(t *testing.T) {
 				s.create(t, named(fmt.Sprintf("other-%d", others)))
 			}
 		}
-		await(t, 30*time.Second, "the deletion", func() bool { return s.Get(big.path()).Status == 404 })
+		await(t, "the deletion", func() bool { return s.Get(big.path()).Status == 404 })
 	})
 }
 
@@ -284,7 +284,7 @@ func TestADeletionThatTakesLongIsAcceptedAndContinues(t *testing.T) {
 		t.Errorf("%+v", shown)
 	}
 	unblock()
-	await(t, 10*time.Second, "the deletion", func() bool { return s.Get(acme.path()).Status == 404 })
+	await(t, "the deletion", func() bool { return s.Get(acme.path()).Status == 404 })
 	if exists(t, s.workspace(acme)) {
 		t.Error("the workspace is there still")
 	}
@@ -299,7 +299,7 @@ func TestADeletionCutShortIsFinishedAtTheNextStart(t *testing.T) {
 		must(t, s.stop())
 		unblock()
 		s = start(t, s.clock, s.environ...)
-		await(t, 10*time.Second, "the deletion", func() bool { return s.Get(acme.path()).Status == 404 })
+		await(t, "the deletion", func() bool { return s.Get(acme.path()).Status == 404 })
 		if events := s.events(t, ""); events[len(events)-1].Type != event.CompanyDeleted || exists(t, s.workspace(acme)) {
 			t.Errorf("%+v", events[len(events)-1])
 		}
@@ -323,7 +323,7 @@ func TestAMissingWorkspaceIsMadeLaterAndOneOfNobodyIsLeftAlone(t *testing.T) {
 		must(t, os.Mkdir(foreign, 0o700))
 		s = start(t, s.clock, s.environ...)
 		const said = "There are workspaces of companies that this store does not know"
-		await(t, 10*time.Second, "the mending", func() bool { return strings.Contains(s.log.String(), said) })
+		await(t, "the mending", func() bool { return strings.Contains(s.log.String(), said) })
 		if !exists(t, s.workspace(acme)) || !exists(t, s.workspace(first)) || !exists(t, foreign) || !exists(t, orphan) {
 			t.Error("what is none of its business was removed")
 		}

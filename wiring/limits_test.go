@@ -174,13 +174,13 @@ func TestTheLossOfRedisIsNoError(t *testing.T) {
 			load()
 		}
 	})
-	await(t, time.Minute, "counting in Redis", func() bool { return countedTokens(t, redis) > 0 })
+	await(t, "counting in Redis", func() bool { return countedTokens(t, redis) > 0 })
 	redis.Kill(t)
-	await(t, time.Minute, "the loss", func() bool { return strings.Contains(s.log.String(), lostRedis) })
+	await(t, "the loss", func() bool { return strings.Contains(s.log.String(), lostRedis) })
 	load()
 	redis.Start(t)
-	await(t, time.Minute, "the return", func() bool { return strings.Contains(s.log.String(), foundRedis) })
-	await(t, time.Minute, "counting in Redis again", func() bool { return countedTokens(t, redis) > 0 })
+	await(t, "the return", func() bool { return strings.Contains(s.log.String(), foundRedis) })
+	await(t, "counting in Redis again", func() bool { return countedTokens(t, redis) > 0 })
 	redis.Pause(t)
 	load()
 	stop.Store(true)
@@ -198,7 +198,7 @@ func TestRedisMayComeLater(t *testing.T) {
 		t.Errorf("the answers were %v", got)
 	}
 	redis.Start(t)
-	await(t, time.Minute, "the return", func() bool { return strings.Contains(s.log.String(), foundRedis) })
+	await(t, "the return", func() bool { return strings.Contains(s.log.String(), foundRedis) })
 	s.with(t, "read").Get("/v1/whoami").Is(t, http.StatusOK, "")
 	if countedTokens(t, redis) != 1 || strings.Count(s.log.String(), lostRedis) != 1 {
 		t.Errorf("%v\n%s", redis.Keys(t), s.log)

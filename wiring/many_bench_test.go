@@ -70,7 +70,7 @@ func TestBenchManyFiled(t *testing.T) {
 			began := time.Now()
 			unanswered := server.url + f.path
 			go func() { _, _, _ = exchange(http.MethodDelete, unanswered, "") }()
-			await(t, time.Minute, "the mark", func() bool { return statusOf(t, server.url+f.path) == "deleting" })
+			await(t, "the mark", func() bool { return statusOf(t, server.url+f.path) == "deleting" })
 			say("marked", "after %s", time.Since(began).Round(time.Millisecond))
 			time.Sleep(time.Until(began.Add(killed)))
 			server.kill()
@@ -83,7 +83,7 @@ func TestBenchManyFiled(t *testing.T) {
 			status, _, err := exchange(http.MethodDelete, server.url+f.path, "")
 			must(t, err)
 			say("DELETE again", "%d after %s", status, time.Since(began).Round(time.Millisecond))
-			await(t, 5*time.Minute, "the deletion", func() bool { return statusOf(t, server.url+f.path) == "" })
+			await(t, "the deletion", func() bool { return statusOf(t, server.url+f.path) == "" })
 			say("removed", "after %s before the kill and %s after the next start", killed, time.Since(began).Round(10*time.Millisecond))
 			stop()
 			say("writes of others, beside", "%s", w)

@@ -11,7 +11,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	dto "github.com/prometheus/client_model/go"
 	"github.com/prometheus/common/expfmt"
@@ -101,7 +100,7 @@ func (f figures) are(t *testing.T, want figures) {
 // server has counted the request.
 func settled(t *testing.T, url string) (now figures) {
 	t.Helper()
-	await(t, time.Minute, "the count of the document", func() bool {
+	await(t, "the count of the document", func() bool {
 		now = scrape(t, url)
 		return now[requests+`{method="GET",route="/openapi.json",status="200"}`] == 1
 	})
@@ -182,7 +181,7 @@ func TestAccessesToTheStoreAreTimedByKindAndOutcome(t *testing.T) {
 		} {
 			before := scrape(t, s.url)
 			// Jobs use the store too, and may meet the panic instead.
-			await(t, 10*time.Second, c.want, func() bool {
+			await(t, c.want, func() bool {
 				c.ask()
 				return scrape(t, s.url).since(before, accesses)[accesses+c.want] >= 1
 			})
@@ -379,22 +378,22 @@ func TestTheLossOfRedisIsSeenInMetrics(t *testing.T) {
 			return now["holdco_limiter_shared"] == shared && now["holdco_limiter_losses_total"] == losses
 		}
 	}
-	await(t, time.Minute, "counting in Redis", shares(1, 0))
+	await(t, "counting in Redis", shares(1, 0))
 	redis.Kill(t)
-	await(t, time.Minute, "the loss", shares(0, 1))
+	await(t, "the loss", shares(0, 1))
 	redis.Start(t)
-	await(t, time.Minute, "the return", shares(1, 1))
+	await(t, "the return", shares(1, 1))
 }
 
 func TestRunsOfJobsAreCounted(t *testing.T) {
 	t.Parallel()
 	eachStore(t, func(t *testing.T, s *instance) {
 		const runs = `holdco_job_runs_total{name="remove deleted companies",outcome=`
-		await(t, time.Minute, "a run", func() bool { return scrape(t, s.url)[runs+`"ok"}`] >= 1 })
+		await(t, "a run", func() bool { return scrape(t, s.url)[runs+`"ok"}`] >= 1 })
 		acme := s.create(t, draft(t, ""))
 		unblock := s.obstruct(t)
 		s.abandonedDelete(t, acme)
-		await(t, time.Minute, "a failure", func() bool { return scrape(t, s.url)[runs+`"failed"}`] >= 1 })
+		await(t, "a failure", func() bool { return scrape(t, s.url)[runs+`"failed"}`] >= 1 })
 		unblock()
 	})
 }

@@ -12,7 +12,6 @@ import (
 	"regexp"
 	"strings"
 	"testing"
-	"time"
 
 	"holdco/adapters/http/rest/resttest"
 	"holdco/adapters/store/postgres/postgrestest"
@@ -95,7 +94,7 @@ func TestAServerOnPostgresServesWhatWasMovedFromSQLite(t *testing.T) {
 	}
 	// What is sealed opens: a webhook signs with its secret.
 	ask.Post("/v1/companies", named("another")).Is(t, http.StatusCreated, "")
-	await(t, time.Minute, "a delivery", func() bool { return len(receiver.receipts()) > 0 })
+	await(t, "a delivery", func() bool { return len(receiver.receipts()) > 0 })
 	if wrong := examine(t, target...); wrong != nil {
 		t.Error(wrong)
 	}

@@ -74,7 +74,7 @@ func TestAKeyThatIsNarrowedOrRevokedEndsItsStreamsAtAnotherServerOnPostgres(t *t
 	made.Is(t, 201, "")
 	shown := resttest.Data[apiPartner](t, made)
 	reader := partnertest.New(t, there.exportURL, shown.Key)
-	await(t, time.Minute, "the leads at the other server", func() bool { return reader.Get("leads").Pagination.Total == leads })
+	await(t, "the leads at the other server", func() bool { return reader.Get("leads").Pagination.Total == leads })
 
 	for _, c := range []struct {
 		what   string
@@ -109,7 +109,7 @@ func TestAKeyThatIsNarrowedOrRevokedEndsItsStreamsAtAnotherServerOnPostgres(t *t
 		}
 		c.change().Is(t, 200, "")
 		began := time.Now()
-		await(t, 20*time.Second, "the end of both streams", func() bool { return ended() == before+len(open) })
+		await(t, "the end of both streams", func() bool { return ended() == before+len(open) })
 		t.Logf("%s: the streams ended after %s", c.what, time.Since(began).Round(time.Millisecond))
 		for _, lines := range open {
 			if _, err := io.Copy(io.Discard, lines); err == nil {

@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"holdco/adapters/http/rest/resttest"
 	"holdco/adapters/leads/samples"
@@ -51,7 +50,7 @@ func TestServersBehindAPostgresPoolerDoAllTheirWork(t *testing.T) {
 	state := func() (status string) {
 		return resttest.Data[[]struct{ Status string }](t, ask.Get(in+"/issues"))[0].Status
 	}
-	await(t, time.Minute, "the end of a lease that nobody keeps", func() bool { return state() != "in_progress" })
+	await(t, "the end of a lease that nobody keeps", func() bool { return state() != "in_progress" })
 
 	const many = 2000
 	set := samples.New(many, 1)
@@ -71,7 +70,7 @@ func TestServersBehindAPostgresPoolerDoAllTheirWork(t *testing.T) {
 
 	ask.Delete(in).Is(t, http.StatusOK, "")
 	receiver.types(t, "company.created", "company.deleted")
-	await(t, time.Minute, "the end of a removal", func() bool { return ask.Get(in).Status == http.StatusNotFound })
+	await(t, "the end of a removal", func() bool { return ask.Get(in).Status == http.StatusNotFound })
 
 	file := filepath.Join(dir, "b.tar.zst")
 	if printed := mustRun(t, environ, "backup", file); !strings.Contains(printed, "verified") {

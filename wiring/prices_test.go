@@ -6,7 +6,6 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -17,7 +16,7 @@ import (
 // awaitPrices waits until the server charges by a revision of the prices.
 func (w worker) awaitPrices(t *testing.T, revision int) {
 	t.Helper()
-	await(t, 5*time.Second, fmt.Sprintf("revision %d of the prices", revision), func() bool {
+	await(t, fmt.Sprintf("revision %d of the prices", revision), func() bool {
 		answer := w.In(t).Get(me)
 		answer.Is(t, 200, "")
 		return resttest.Data[struct{ Prices struct{ Revision int } }](t, answer).Prices.Revision == revision

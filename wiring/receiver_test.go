@@ -9,7 +9,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
 
@@ -79,7 +78,7 @@ func (r *receiver) receipts() []receipt {
 // types waits until the receiver had as many requests as are wanted, and checks the types of their events, in order.
 func (r *receiver) types(t *testing.T, want ...string) {
 	t.Helper()
-	await(t, 10*time.Second, "the arrival of "+strings.Join(want, ", "), func() bool { return len(r.receipts()) >= len(want) })
+	await(t, "the arrival of "+strings.Join(want, ", "), func() bool { return len(r.receipts()) >= len(want) })
 	var got []string
 	for _, one := range r.receipts() {
 		got = append(got, one.Type)
@@ -158,7 +157,7 @@ func (s *instance) deliveries(t *testing.T, of apiWebhook) []apiDelivery {
 func (s *instance) settled(t *testing.T, of apiWebhook, status webhook.Status, attempts int) apiDelivery {
 	t.Helper()
 	var newest apiDelivery
-	await(t, 10*time.Second, "delivery "+string(status), func() bool {
+	await(t, "delivery "+string(status), func() bool {
 		log := s.deliveries(t, of)
 		if len(log) > 0 {
 			newest = log[0]

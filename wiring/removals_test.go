@@ -56,10 +56,10 @@ func TestEventsOfDeletedCompaniesAreSentAndThenGone(t *testing.T) {
 			arrived := arrivals(to)
 			return !slices.ContainsFunc(ids, func(id string) bool { return len(arrived[id]) < len(want) })
 		}
-		await(t, 30*time.Second, "the arrival of every event at the fast and the slow receiver", func() bool {
+		await(t, "the arrival of every event at the fast and the slow receiver", func() bool {
 			return complete(fast) && complete(slow)
 		})
-		await(t, 30*time.Second, "the first attempt at every event", func() bool {
+		await(t, "the first attempt at every event", func() bool {
 			mutex.Lock()
 			defer mutex.Unlock()
 			return len(seen) == count*len(want)
@@ -77,11 +77,11 @@ func TestEventsOfDeletedCompaniesAreSentAndThenGone(t *testing.T) {
 			}
 		}
 
-		await(t, 60*time.Second, "the arrival of every event at the receiver that fails at first", func() bool {
+		await(t, "the arrival of every event at the receiver that fails at first", func() bool {
 			s.clock.advance(6 * time.Second)
 			return complete(flapping)
 		})
-		await(t, 60*time.Second, "the end of what was left", func() bool {
+		await(t, "the end of what was left", func() bool {
 			s.clock.advance(time.Hour)
 			return len(remains(t, db, ids)) == 0
 		})
@@ -192,8 +192,8 @@ func TestAWebhookOfADeletedCompanyIsDisabledAfterItsLastMessage(t *testing.T) {
 
 		to.answers(http.StatusOK)
 		s.clock.advance(10 * time.Second)
-		await(t, 10*time.Second, "the last messages", func() bool { return len(to.receipts()) == 4 })
-		await(t, 10*time.Second, "the end of the webhook", func() bool {
+		await(t, "the last messages", func() bool { return len(to.receipts()) == 4 })
+		await(t, "the end of the webhook", func() bool {
 			s.clock.advance(time.Hour)
 			return !resttest.Data[apiWebhook](t, s.Get(hook.path())).Enabled
 		})
@@ -234,7 +234,7 @@ func TestAWebhookOfADeletedCompanyIsEnabledForWhatWaitsAlone(t *testing.T) {
 		s.Patch(waiting.path(), `{"enabled":true}`).Is(t, 200, "")
 		s.clock.advance(10 * time.Second)
 		to.types(t, "company.updated", "company.updated")
-		await(t, 10*time.Second, "the end of the webhook", func() bool {
+		await(t, "the end of the webhook", func() bool {
 			s.clock.advance(time.Hour)
 			return !resttest.Data[apiWebhook](t, s.Get(waiting.path())).Enabled
 		})
@@ -258,12 +258,12 @@ func TestARedeliveryAndADeletionAtOnceLeaveNothingBehind(t *testing.T) {
 			both.Go(func() { s.Delete(c.path()) })
 			both.Wait()
 			ids = append(ids, c.ID)
-			await(t, 10*time.Second, "the last message", func() bool {
+			await(t, "the last message", func() bool {
 				newest := to.receipts()[len(to.receipts())-1]
 				return newest.Type == "company.deleted" || len(arrivals(to)[c.ID]) == 2
 			})
 		}
-		await(t, 30*time.Second, "the end of what was left", func() bool {
+		await(t, "the end of what was left", func() bool {
 			s.clock.advance(time.Hour)
 			backlog, err := s.store.Outbox().Backlog(context.Background())
 			must(t, err)

@@ -30,7 +30,7 @@ const keepActivity = "HOLDCO_KEEP_ACTIVITY=90d"
 func (s *instance) chained(t *testing.T, in company) {
 	t.Helper()
 	newest := resttest.Data[[]apiEntry](t, s.Get(in.path()+"/activity?limit=1"))[0].ID
-	await(t, time.Minute, "all in the chain", func() bool {
+	await(t, "all in the chain", func() bool {
 		links, err := s.store.Activity().Links(t.Context(), []id.Entry{id.Entry(newest)})
 		must(t, err)
 		return len(links) == 1
@@ -157,8 +157,8 @@ func TestWhatAWebhookHasStillToGetIsKept(t *testing.T) {
 		for n := range count - 1 {
 			s.Patch(issue, fmt.Sprintf(`{"title":"%d"}`, n+1)).Is(t, 200, "")
 		}
-		await(t, 0, "the first message", func() bool { return len(to.receipts()) == 1 })
-		await(t, 0, "messages that are queued, as none is for a webhook that is disabled", func() bool {
+		await(t, "the first message", func() bool { return len(to.receipts()) == 1 })
+		await(t, "messages that are queued, as none is for a webhook that is disabled", func() bool {
 			backlog, err := s.store.Outbox().Backlog(t.Context())
 			must(t, err)
 			return backlog.Unqueued == 0
@@ -172,7 +172,7 @@ func TestWhatAWebhookHasStillToGetIsKept(t *testing.T) {
 		}
 		release() // not before: who sends may learn only later that the webhook is disabled
 		s.Patch(hook.path(), `{"enabled":true}`).Is(t, 200, "")
-		await(t, 0, "all messages", func() bool {
+		await(t, "all messages", func() bool {
 			had := map[string]bool{}
 			for _, one := range to.receipts() {
 				had[one.id] = true

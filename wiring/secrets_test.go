@@ -282,7 +282,7 @@ func TestASecretThatCannotBeHadStopsTheRun(t *testing.T) {
 		task := s.named(t, acme, ada, "")
 		fails := func(times int, want string) {
 			t.Helper()
-			await(t, time.Minute, "a failure", func() bool {
+			await(t, "a failure", func() bool {
 				return resttest.Data[apiAgent](t, s.In(t).Get(ada.path())).Stats.AdapterFailures == times
 			})
 			run := s.ended(t, task)

@@ -465,7 +465,7 @@ func (s *soak) checkLeads(t *testing.T) {
 	defer s.leads.mutex.Unlock()
 	var wrong []string
 	c := s.newCaller(4061)
-	await(t, time.Minute, "the export of the last imports", func() bool {
+	await(t, "the export of the last imports", func() bool {
 		found, err := s.exported(c)
 		if err != nil {
 			return false

@@ -244,7 +244,7 @@ func (s *soak) prepare(t *testing.T) {
 	for _, office := range s.offices[:2] {
 		f := &follower{office: office}
 		s.follows = append(s.follows, f)
-		await(t, time.Minute, "the beginning of a stream", func() bool {
+		await(t, "the beginning of a stream", func() bool {
 			return f.read(t.Context(), c, time.Second) == nil && f.place != ""
 		})
 	}

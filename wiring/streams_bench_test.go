@@ -74,7 +74,7 @@ func streams(t *testing.T, writes, reads *process) {
 			came.Add(countEntries(answer.Body, &begun, note))
 		})
 	}
-	await(t, 30*time.Second, "all streams", func() bool { return begun.Load() == streamReaders })
+	await(t, "all streams", func() bool { return begun.Load() == streamReaders })
 	filed := pace.next.Load()
 	pace.took = nil
 	beside := cost()

@@ -132,12 +132,12 @@ func TestAServerHasFiveHundredStreams(t *testing.T) {
 				})
 			})
 		}
-		await(t, time.Minute, "all streams", func() bool { return begun.Load() >= readers })
+		await(t, "all streams", func() bool { return begun.Load() >= readers })
 		s.In(t).Get(in.path()+"/activity/stream").Is(t, 503, "unavailable")
 		for n := range entries {
 			s.In(t).Post(in.path()+"/issues", fmt.Sprintf(`{"title":"%d"}`, n)).Is(t, 201, "")
 		}
-		await(t, time.Minute, "all entries", func() bool { return came.Load() == readers*entries })
+		await(t, "all entries", func() bool { return came.Load() == readers*entries })
 		full := scrape(t, p.url)
 		if more := held(full) - held(before); more > readers*perReader {
 			t.Errorf("a stream takes %.0f KiB", more/1024/readers)
@@ -147,7 +147,7 @@ func TestAServerHasFiveHundredStreams(t *testing.T) {
 		}
 		end()
 		all.Wait()
-		await(t, time.Minute, "the end of what the streams took", func() bool {
+		await(t, "the end of what the streams took", func() bool {
 			after := scrape(t, p.url)
 			return after["go_goroutines"] < before["go_goroutines"]+readers/10 &&
 				after["holdco_http_requests_in_flight"] <= before["holdco_http_requests_in_flight"]

@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"holdco/adapters/http/rest/resttest"
 )
@@ -96,7 +95,7 @@ func TestTheErrorsOfAnImportHoldNoValues(t *testing.T) {
 		started.Is(t, http.StatusAccepted, "")
 		path := "/v1/imports/" + resttest.Data[struct{ ID string }](t, started).ID
 		told := ""
-		await(t, time.Minute, "the end of the import", func() bool {
+		await(t, "the end of the import", func() bool {
 			told = string(ask.Get(path).Body)
 			return strings.Contains(told, `"status":"done"`)
 		})

@@ -9,7 +9,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/creack/pty"
 	"golang.org/x/sys/unix"
@@ -60,7 +59,7 @@ func (on *terminal) screen() string {
 // types waits until the terminal does not show any more what is typed, and types.
 func (on *terminal) types(t *testing.T, line string) {
 	t.Helper()
-	await(t, time.Minute, "a hidden prompt", func() bool {
+	await(t, "a hidden prompt", func() bool {
 		state, err := unix.IoctlGetTermios(int(on.keyboard.Fd()), unix.TCGETS)
 		must(t, err)
 		return state.Lflag&unix.ECHO == 0

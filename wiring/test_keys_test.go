@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -39,7 +38,7 @@ func TestATestKeyReadsTheSampleAsIfItWereStored(t *testing.T) {
 			t.Fatalf("%d leads of the sample while there are none", got)
 		}
 		importSample(t, f)
-		await(t, 30*time.Second, "the index", func() bool { return stored.Get("leads").Pagination.Total == 1000 })
+		await(t, "the index", func() bool { return stored.Get("leads").Pagination.Total == 1000 })
 
 		narrowed := []string{
 			"--industry", "ind_food-and-drink", "--industry", "ind_telegraphy", "--campaign", "cam_c3te82kyaxofr6", "--no-contacts",

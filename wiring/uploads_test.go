@@ -73,7 +73,7 @@ func starts(t *testing.T, client *resttest.Client, query, mediaType, file string
 // ended waits until an import has ended.
 func ended(t *testing.T, client *resttest.Client, started apiImport) (now apiImport) {
 	t.Helper()
-	await(t, time.Minute, "the end of the import", func() bool {
+	await(t, "the end of the import", func() bool {
 		now = resttest.Data[apiImport](t, client.Get(started.path()))
 		return now.Status != "running"
 	})
@@ -335,12 +335,12 @@ func TestOneFileIsReceivedAtATimeAndAClientThatGoesAwayLeavesNothing(t *testing.
 		} {
 			slow := s.dial(t, "POST /v1/imports?kind=leads HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer "+string(rootToken)+
 				"\r\nContent-Type: application/x-ndjson\r\n"+framing)
-			await(t, 20*time.Second, "the first file", func() bool {
+			await(t, "the first file", func() bool {
 				time.Sleep(100 * time.Millisecond) // each one that is taken is kept, and the list has a page
 				return upload(s.Client, "kind=leads&dryRun=true", ndjson, "{}").Error.Code == "import_running"
 			})
 			must(t, slow.Close())
-			await(t, 20*time.Second, "the end of the first file", func() bool {
+			await(t, "the end of the first file", func() bool {
 				answer := upload(s.Client, "kind=leads", ndjson, line)
 				if answer.Status == 202 {
 					ended(t, s.Client, resttest.Data[apiImport](t, answer))
@@ -373,7 +373,7 @@ func TestAnImportShowsHowFarItIsAndKeepsOthersOut(t *testing.T) {
 		upload(s.Client, "kind=leads", ndjson, `{"name":"Other"}`, "Idempotency-Key", "another").Is(t, 409, "import_running")
 		seen := map[string]bool{}
 		var last apiImport
-		await(t, 2*time.Minute, "the end", func() bool {
+		await(t, "the end", func() bool {
 			answer := s.Get(started.path())
 			now := resttest.Data[apiImport](t, answer)
 			if now.Progress != nil && now.Progress.Lines > 0 {
@@ -420,7 +420,7 @@ func TestAServerThatStopsInterruptsItsImport(t *testing.T) {
 	eachStore(t, func(t *testing.T, s *instance) {
 		file := manyLeads(100_000)
 		started := starts(t, s.Client, "kind=leads", ndjson, file)
-		await(t, time.Minute, "the first batches", func() bool { return s.leadState(t).Revision > 4 })
+		await(t, "the first batches", func() bool { return s.leadState(t).Revision > 4 })
 		s = s.again(t)
 		got := ended(t, s.Client, started)
 		if got.Status != "interrupted" || got.Error == nil || got.Error.Code != nil {
@@ -446,7 +446,7 @@ func TestAnImportWhoseServerIsKilledIsShownAsInterrupted(t *testing.T) {
 		server := startProcess(t, environ...)
 		client := resttest.New(t, server.url, string(rootToken))
 		started := starts(t, client, "kind=leads", ndjson, file)
-		await(t, time.Minute, "progress", func() bool {
+		await(t, "progress", func() bool {
 			return resttest.Data[apiImport](t, client.Get(started.path())).Inserted > 0
 		})
 		server.kill()
@@ -468,14 +468,14 @@ func TestAnImportThatWasGivenUpStops(t *testing.T) {
 	t.Parallel()
 	eachStore(t, func(t *testing.T, s *instance) {
 		started := starts(t, s.Client, "kind=leads", ndjson, manyLeads(100_000))
-		await(t, time.Minute, "the first batches", func() bool { return s.leadState(t).Revision > 4 })
+		await(t, "the first batches", func() bool { return s.leadState(t).Revision > 4 })
 		// As another server does that sees nothing of this one for long.
 		must(t, s.giveUp(started))
 		if got := ended(t, s.Client, started); got.Status != "interrupted" {
 			t.Errorf("%+v", got)
 		}
 		var before lead.Revision
-		await(t, time.Minute, "the end of its work", func() bool {
+		await(t, "the end of its work", func() bool {
 			now := s.leadState(t).Revision
 			steady := now == before
 			before = now

@@ -145,7 +145,7 @@ func TestChangesOfTokensPartnersAndWebhooksAreSentWithoutTheirSecrets(t *testing
 		has := func(to *receiver, want ...string) {
 			t.Helper()
 			var got []string
-			await(t, 10*time.Second, "the arrival of the events", func() bool { return len(to.receipts()) >= len(want) })
+			await(t, "the arrival of the events", func() bool { return len(to.receipts()) >= len(want) })
 			receipts := to.receipts()
 			slices.SortFunc(receipts, func(a, b receipt) int { return int(a.Sequence - b.Sequence) })
 			for _, one := range receipts {
@@ -192,7 +192,7 @@ func TestAFailedDeliveryIsTriedAgainWithTheSameID(t *testing.T) {
 		const runs = `holdco_job_runs_total{name="deliver webhooks",outcome="ok"}`
 		before := scrape(t, s.url)[runs]
 		// The first run to end may have begun before the clock was advanced.
-		await(t, 10*time.Second, "a run of the job", func() bool { return scrape(t, s.url)[runs] >= before+2 })
+		await(t, "a run of the job", func() bool { return scrape(t, s.url)[runs] >= before+2 })
 		to.types(t, "company.created")
 		s.clock.advance(2100 * time.Millisecond)
 		to.types(t, "company.created", "company.created")
@@ -401,7 +401,7 @@ func TestADeliveryShowsTheBodyAsItWasSent(t *testing.T) {
 			t.Errorf("without its event: %s", answer.Body)
 		}
 		s.Delete(acme.path()).Is(t, 200, "")
-		await(t, 10*time.Second, "the end of the company's deliveries", func() bool { return s.Get(of).Status == 404 })
+		await(t, "the end of the company's deliveries", func() bool { return s.Get(of).Status == 404 })
 		s.Delete(hook.path()).Is(t, 200, "")
 		s.Get(hook.path()+"/deliveries/"+log[0].ID).Is(t, 404, "not_found")
 	})
@@ -715,7 +715,7 @@ func TestKillingTheServerLosesNoDelivery(t *testing.T) {
 			}
 			return names
 		}
-		await(t, 60*time.Second, "the arrival of every event", func() bool {
+		await(t, "the arrival of every event", func() bool {
 			complete := 0
 			for _, names := range arrived() {
 				if len(names) >= len(want) {

@@ -76,7 +76,7 @@ func (w *working) pid(t *testing.T, s *instance, of apiIssue) (pid int) {
 	t.Helper()
 	s.reaches(t, of, "running")
 	run := s.newest(t, of)
-	await(t, time.Minute, "the pid", func() bool {
+	await(t, "the pid", func() bool {
 		written, _ := os.ReadFile(filepath.Join(w.folder, "workspaces", run.CompanyID, "logs", run.ID+".log"))
 		line, _, isWhole := strings.Cut(string(written), "\n")
 		pid, _ = strconv.Atoi(line)
@@ -88,7 +88,7 @@ func (w *working) pid(t *testing.T, s *instance, of apiIssue) (pid int) {
 // stops waits until a process has ended.
 func stops(t *testing.T, pid int) {
 	t.Helper()
-	await(t, time.Minute, "the end of the program", func() bool { return !isAlive(pid) })
+	await(t, "the end of the program", func() bool { return !isAlive(pid) })
 }
 
 func TestWorkOnAnotherMachineEndsAsTheProgramEnds(t *testing.T) {
@@ -262,7 +262,7 @@ func TestWorkOnAnotherMachineOutlivesTheServer(t *testing.T) {
 		done := s.reaches(t, task, "review")
 		next := s.named(t, acme, ada, "")
 		s.reaches(t, next, "review")
-		await(t, time.Minute, "both ends", func() bool { return strings.Contains(work.said.String(), "#2 Write: completed") })
+		await(t, "both ends", func() bool { return strings.Contains(work.said.String(), "#2 Write: completed") })
 		must(t, work.Process.Signal(syscall.SIGTERM))
 		work.exits(t, 0, "trying again\n", "The gateway answers again.\n", "#1 Write, attempt 1\n", "#1 Write: completed\n")
 		if !strings.HasSuffix(string(done.Result), `done"`) || done.Attempt != 1 {

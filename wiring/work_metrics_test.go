@@ -47,7 +47,7 @@ func TestClaimsAreCountedByOutcome(t *testing.T) {
 		(<-waiting).Is(t, 200, "")
 
 		ada.leaves(t)
-		await(t, 20*time.Second, "the end of the wait", func() bool {
+		await(t, "the end of the wait", func() bool {
 			return scrape(t, s.url).since(before, claims)[claims+`{outcome="canceled"}`] == 1
 		})
 
@@ -70,7 +70,7 @@ func TestTheTimeOfAClaimLeavesItsWaitOut(t *testing.T) {
 	eachStore(t, func(t *testing.T, s *instance) {
 		acme, _, all := s.workers(t, 1)
 		ada := all[0]
-		await(t, time.Minute, "a claim that took no longer than since its issue was filed", func() bool {
+		await(t, "a claim that took no longer than since its issue was filed", func() bool {
 			took := claimSeconds(t, s.url)
 			waiting := ada.waiting(t)
 			s.idle(t, "wake waiting claims")
@@ -105,7 +105,7 @@ func (s *instance) idle(t *testing.T, job string) {
 	t.Helper()
 	runs := `holdco_job_runs_total{name="` + job + `",outcome="ok"}`
 	before := scrape(t, s.url)[runs]
-	await(t, 20*time.Second, "runs of the job "+job, func() bool { return scrape(t, s.url)[runs] >= before+2 })
+	await(t, "runs of the job "+job, func() bool { return scrape(t, s.url)[runs] >= before+2 })
 }
 
 func TestRunsThatEndAreCountedByHowAndWhy(t *testing.T) {
@@ -146,7 +146,7 @@ func TestRunsThatEndAreCountedByHowAndWhy(t *testing.T) {
 		deleted := s.hire(t, sales, "")
 		worker{s.agent(t, deleted.Token), deleted, s}.claim(t, "")
 		s.Delete(acme.path())
-		await(t, 20*time.Second, "the end of the company", func() bool { return scrape(t, s.url)["holdco_leases_live"] == 0 })
+		await(t, "the end of the company", func() bool { return scrape(t, s.url)["holdco_leases_live"] == 0 })
 
 		after := scrape(t, s.url)
 		after.since(before, runsEnded).are(t, figures{
@@ -208,7 +208,7 @@ func TestSettlementsAreCountedUntilTheyAreDone(t *testing.T) {
 			}))
 		}
 		leave(id.Company(acme.ID), 1)
-		await(t, 20*time.Second, "the settlement", func() bool { return scrape(t, s.url)[portions] == before[portions]+1 })
+		await(t, "the settlement", func() bool { return scrape(t, s.url)[portions] == before[portions]+1 })
 		if after := scrape(t, s.url); after[pending] != 0 || after[overdue] != 0 {
 			t.Errorf("%v settlements, overdue for %v s", after[pending], after[overdue])
 		}

@@ -111,7 +111,7 @@ func (s *workStorm) settle(t *testing.T) {
 		"the end of settlements":   "SELECT count(*) FROM settlements",
 		"the end of all deletions": "SELECT count(*) FROM companies WHERE status = 'deleting'",
 	} {
-		await(t, time.Minute, what, func() bool {
+		await(t, what, func() bool {
 			found, err := count(t, beside(s.environ), statement)
 			return err == nil && found == 0
 		})

@@ -410,7 +410,7 @@ func TestTheGateOfAStepAsksForAnApproval(t *testing.T) {
 		second := submits()
 		s.clock.advance(8 * 24 * time.Hour)
 		s.expires(t)
-		await(t, 20*time.Second, "the end of the approval", func() bool { return s.reads(t, second).Status == "expired" })
+		await(t, "the end of the approval", func() bool { return s.reads(t, second).Status == "expired" })
 		s.becomes(t, steps[0], "assigned")
 		s.shows(t, steps[0], "assigned, 3, agent")
 
