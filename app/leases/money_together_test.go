@@ -339,7 +339,7 @@ func (c *crowd) compare() {
 			bills[which].adjusts = bills[e.Adjusts]
 		}
 	}
-	raised := map[string]int{}
+	raised := map[string]int{} // how often a level may have been reached anew
 	for which, amounts := range c.topups {
 		for _, p := range []pot{c.whole(), {scope: budget.OfTeam, id: string(which)}} {
 			mark := c.mark(p, c.now())
@@ -353,6 +353,11 @@ func (c *crowd) compare() {
 	for _, one := range c.bills {
 		if one.adjusts == nil && c.net(one) < 0 {
 			c.Errorf("%s costs %s", one.id, c.net(one))
+		}
+		if one.adjusts != nil && one.usd < 0 { // below a level that was reached
+			for _, p := range c.pots(one.of) {
+				raised[p.id]++
+			}
 		}
 	}
 	c.checkEnvelopes(true)
