@@ -213,10 +213,18 @@ func (a agents) AtWork(ctx context.Context, which id.Agent, of id.Company, keys 
 }
 
 // callShape is what a call wants to know of its lease.
-type callShape struct{ isEnd, hasKeys bool }
+type callShape struct {
+	isEnd bool
+	keys  int // how many charges it looks for by their keys: 0, 1 or several
+}
+
+// several keys are in one list, which takes longer to search than one key.
+const several = 2
+
+func callWith(keys []string) callShape { return callShape{keys: min(len(keys), several)} }
 
 // lockedLeases are the statements that find and lock a lease. The arguments are the lease, who made comments that are not pending, and
-// the list of keys if there are any.
+// the key or the list of keys if there are any.
 var lockedLeases = preparedFor[callShape]{prepare: func(of callShape) *prepared {
 	return prepare(func(b builder) fmt.Stringer {
 		found := lockedLease(b, of.issues())
@@ -224,9 +232,13 @@ var lockedLeases = preparedFor[callShape]{prepare: func(of callShape) *prepared 
 			found = found.ColumnExpr("?", exists(b.db().NewSelect().Table("issue_blockers").ColumnExpr("1").
 				Where("blocker_id = issues.id").Where("is_open = 1")))
 		}
-		if of.hasKeys {
+		charges := b.db().NewSelect().Table("cost_entries").Where("run_id = runs.id")
+		switch of.keys {
+		case 1:
+			found = found.ColumnExpr("?", exists(charges.ColumnExpr("1").Where("key = ?", b.arg(3))))
+		case several:
 			// A count for each key: in a join, Postgres may read all charges of the run.
-			charges := b.db().NewSelect().Table("cost_entries").ColumnExpr("count(*)").Where("run_id = runs.id").Where("key = listed.value")
+			charges = charges.ColumnExpr("count(*)").Where("key = listed.value")
 			charged := b.db().NewSelect().ColumnExpr("1").TableExpr(b.engine.Listed(3)).Where("(?) > 0", charges)
 			found = found.ColumnExpr("?", exists(charged))
 		}
@@ -257,11 +269,13 @@ func lockedLease(b builder, issues *table[issue.Issue]) *bun.SelectQuery {
 }
 
 func (r runs) LockForCall(ctx context.Context, which id.Lease, but event.Actor, keys ...string) (store.LockedLease, error) {
-	return r.lockFor(ctx, callShape{hasKeys: len(keys) > 0}, which, but, keys)
+	return r.lockFor(ctx, callWith(keys), which, but, keys)
 }
 
 func (r runs) LockForEnd(ctx context.Context, which id.Lease, but event.Actor, keys ...string) (store.LockedLease, error) {
-	found, err := r.lockFor(ctx, callShape{isEnd: true, hasKeys: len(keys) > 0}, which, but, keys)
+	shape := callWith(keys)
+	shape.isEnd = true
+	found, err := r.lockFor(ctx, shape, which, but, keys)
 	if err == nil {
 		issuesOf(r.session).hasLocked(string(found.Issue.ID), found.Issue)
 	}
@@ -279,7 +293,10 @@ func (r runs) lockFor(
 	if shape.isEnd {
 		columns = append(columns, &blocks)
 	}
-	if shape.hasKeys {
+	switch shape.keys {
+	case 1:
+		columns, args = append(columns, &charged), append(args, keys[0])
+	case several:
 		list, err := r.engine.List(keys)
 		if err != nil {
 			return found, err
