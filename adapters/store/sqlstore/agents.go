@@ -39,7 +39,7 @@ var agentTable = tableOf("agents", fault.New(fault.NotFound, "There is no such a
 	asText("adapter", func(a *agent.Agent) *string { return &a.Adapter }),
 	asText("adapter_config", func(a *agent.Agent) *agent.Config { return &a.AdapterConfig }),
 	asText("model", func(a *agent.Agent) *string { return &a.Model }),
-	asText("status", func(a *agent.Agent) *agent.Status { return &a.Status }),
+	asText("status", func(a *agent.Agent) *agent.Status { return &a.Status }).inIndex(),
 	asWords("memory_scopes", func(a *agent.Agent) *[]agent.MemoryScope { return &a.MemoryScopes }),
 	asLimit("per_task_usd", func(a *agent.Agent) *budget.Limit { return &a.Budget.PerTask }),
 	asLimit("daily_usd", func(a *agent.Agent) *budget.Limit { return &a.Budget.Daily }),

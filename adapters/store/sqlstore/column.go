@@ -31,8 +31,8 @@ func (c column[T]) fixed() column[T] {
 	return c
 }
 
-// inIndex declares that a column is part of an index and does not always change. Save leaves it out of an UPDATE unless it changes,
-// because an engine writes to the indexes of every column that an UPDATE names.
+// inIndex declares that a column is part of an index, or of the condition of a partial one, and does not always change. Save leaves it
+// out of an UPDATE unless it changes, because an engine writes to the indexes of every column that an UPDATE names.
 func (c column[T]) inIndex() column[T] {
 	c.indexed = true
 	return c
@@ -224,11 +224,11 @@ func derivedFlag[T any](name string, from func(*T) bool) column[T] {
 func credentialColumns[T any](of func(*T) *access.Credential) []column[T] {
 	return []column[T]{
 		asText("hint", func(t *T) *string { return &of(t).Hint }),
-		asText("hash", func(t *T) *string { return &of(t).Hash }),
-		asText("old_hash", func(t *T) *string { return &of(t).OldHash }),
+		asText("hash", func(t *T) *string { return &of(t).Hash }).inIndex(),
+		asText("old_hash", func(t *T) *string { return &of(t).OldHash }).inIndex(),
 		asOptionalMillis("old_until", func(t *T) *time.Time { return &of(t).OldUntil }),
-		asOptionalMillis("expires_at", func(t *T) *time.Time { return &of(t).ExpiresAt }),
-		asOptionalMillis("revoked_at", func(t *T) *time.Time { return &of(t).RevokedAt }),
+		asOptionalMillis("expires_at", func(t *T) *time.Time { return &of(t).ExpiresAt }).inIndex(),
+		asOptionalMillis("revoked_at", func(t *T) *time.Time { return &of(t).RevokedAt }).inIndex(),
 	}
 }
 

@@ -205,3 +205,17 @@ func InboxTexts(engine Engine) (texts []string) {
 	}
 	return texts
 }
+
+// SaveTexts are the statements that save a value of which no column in an index has changed, by their tables.
+func SaveTexts(engine Engine) map[string]string {
+	texts := map[string]string{}
+	for table, saves := range map[string]*preparedFor[columnSet]{
+		"agents": &agentTable.saves, "approvals": &approvalTable.saves, "campaigns": &campaignTable.saves,
+		"companies": &companyTable.saves, "goals": &goalTable.saves, "imports": &importTable.saves, "issues": &issueTable.saves,
+		"partners": &partnerTable.saves, "projects": &projectTable.saves, "runs": &runTable.saves, "secrets": &secretTable.saves,
+		"teams": &teamTable.saves, "tokens": &tokenTable.saves, "webhooks": &endpointTable.saves, "workflows": &workflowTable.saves,
+	} {
+		texts[table] = (&statements{engine: engine}).text(saves.of(0))
+	}
+	return texts
+}

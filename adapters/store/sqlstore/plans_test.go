@@ -277,6 +277,53 @@ func fillOne(
 	return tx.Record(ctx, filed.By("system:test"))
 }
 
+// SQLite writes to each index of which an UPDATE names a column, also if that does not change.
+func TestASaveLeavesIndexesAloneInWhichNothingChanges(t *testing.T) {
+	t.Parallel()
+	d := openSQLite(t)
+	d.migratedSchema(t)
+	always := []string{"issues_by_update", "campaigns_by_place"} // of updated_at
+	for table, text := range sqlstore.SaveTexts(d) {
+		for _, index := range d.indexesWritten(t, text) {
+			if !slices.Contains(always, index) {
+				t.Errorf("a save of %s writes to %s", table, index)
+			}
+		}
+	}
+	if written := d.indexesWritten(t, "UPDATE runs SET ended_at = ?"); !slices.Contains(written, "runs_issue_id") {
+		t.Errorf("the end of a run is said to write to %q", written)
+	}
+}
+
+// indexesWritten are the indexes to which a statement writes in SQLite.
+func (d database) indexesWritten(t *testing.T, statement string) (names []string) {
+	t.Helper()
+	program, err := d.writes.QueryContext(t.Context(), "EXPLAIN "+statement, make([]any, strings.Count(statement, "?"))...)
+	must(t, err)
+	defer program.Close()
+	var pages, written []int // of the indexes that the program opens, by their cursors
+	for program.Next() {
+		var operation string
+		var cursor, page int
+		var other any
+		must(t, program.Scan(&other, &operation, &cursor, &page, &other, &other, &other, &other))
+		switch operation {
+		case "OpenWrite":
+			pages = append(pages, make([]int, max(0, cursor+1-len(pages)))...)
+			pages[cursor] = page
+		case "IdxInsert":
+			written = append(written, pages[cursor])
+		}
+	}
+	must(t, program.Err())
+	for _, page := range written {
+		var name string
+		must(t, d.writes.QueryRowContext(t.Context(), "SELECT name FROM sqlite_schema WHERE rootpage = ?", page).Scan(&name))
+		names = append(names, name)
+	}
+	return names
+}
+
 // explain returns the plan of a statement.
 func explain(t *testing.T, conn *sql.Conn, engine, text string, args []any) string {
 	t.Helper()

@@ -41,7 +41,7 @@ var runTable = tableOf("runs", fault.New(fault.NotFound, "There is no such run."
 	asSeconds("lease_seconds", func(r *run.Run) *time.Duration { return &r.Lease.Time }),
 	asMillis("expires_at", func(r *run.Run) *time.Time { return &r.Lease.ExpiresAt }),
 	derivedInteger("check_at", func(r *run.Run) int64 { return millis(r.Lease.ExpiresAt) }).fixed(), // see Postpone
-	asOptionalMillis("ended_at", func(r *run.Run) *time.Time { return &r.Lease.EndedAt }),
+	asOptionalMillis("ended_at", func(r *run.Run) *time.Time { return &r.Lease.EndedAt }).inIndex(),
 	asText("reason", func(r *run.Run) *run.Reason { return &r.Lease.Reason }),
 	asText("claim_key", func(r *run.Run) *string { return &r.Lease.Key }).fixed(),
 	asText("holder", func(r *run.Run) *string { return &r.Lease.Holder }).fixed(),
@@ -60,7 +60,7 @@ var runTable = tableOf("runs", fault.New(fault.NotFound, "There is no such run."
 	asOptionalMillis("finished_at", func(r *run.Run) *time.Time { return &r.FinishedAt }),
 	asText("error", func(r *run.Run) *string { return &r.Error }),
 	asText("digest", func(r *run.Run) *string { return &r.KeptAnswer.Fingerprint }),
-	asText("answer", func(r *run.Run) *string { return &r.KeptAnswer.Answer }),
+	asText("answer", func(r *run.Run) *string { return &r.KeptAnswer.Answer }).inIndex(),
 	asMillis(createdAt, func(r *run.Run) *time.Time { return &r.StartedAt }).fixed(),
 )
 

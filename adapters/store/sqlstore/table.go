@@ -157,11 +157,21 @@ const mostSaved = 64
 // moved are the indexed columns that change.
 func (t *table[T]) moved(before, after *T) (changed columnSet) {
 	for n, c := range t.saved {
-		if c.indexed && c.get(before) != c.get(after) {
+		if c.indexed && !isSame(c.get(before), c.get(after)) {
 			changed |= 1 << n
 		}
 	}
 	return changed
+}
+
+// isSame compares what a column holds.
+func isSame(a, b any) bool {
+	p, isOptional := a.(*int64)
+	if !isOptional {
+		return a == b
+	}
+	q := b.(*int64)
+	return p == q || p != nil && q != nil && *p == *q
 }
 
 // saving are the columns that are written when some indexed ones change.
