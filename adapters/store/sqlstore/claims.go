@@ -221,7 +221,9 @@ type callShape struct {
 // several keys are in one list, which takes longer to search than one key.
 const several = 2
 
-func callWith(keys []string) callShape { return callShape{keys: min(len(keys), several)} }
+func callShapeOf(isEnd bool, keys []string) callShape {
+	return callShape{isEnd, min(len(keys), several)}
+}
 
 // lockedLeases are the statements that find and lock a lease. The arguments are the lease, who made comments that are not pending, and
 // the key or the list of keys if there are any.
@@ -269,13 +271,11 @@ func lockedLease(b builder, issues *table[issue.Issue]) *bun.SelectQuery {
 }
 
 func (r runs) LockForCall(ctx context.Context, which id.Lease, but event.Actor, keys ...string) (store.LockedLease, error) {
-	return r.lockFor(ctx, callWith(keys), which, but, keys)
+	return r.lockFor(ctx, callShapeOf(false, keys), which, but, keys)
 }
 
 func (r runs) LockForEnd(ctx context.Context, which id.Lease, but event.Actor, keys ...string) (store.LockedLease, error) {
-	shape := callWith(keys)
-	shape.isEnd = true
-	found, err := r.lockFor(ctx, shape, which, but, keys)
+	found, err := r.lockFor(ctx, callShapeOf(true, keys), which, but, keys)
 	if err == nil {
 		issuesOf(r.session).hasLocked(string(found.Issue.ID), found.Issue)
 	}
