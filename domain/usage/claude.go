@@ -153,8 +153,8 @@ func (c *claudeForm) end(fields objectFields) bool {
 	if sent == nil || sent.Kind() == 'n' {
 		return true
 	}
-	amount, err := money.RoundUp(money.Number(sent))
-	if sent.Kind() != '0' || err != nil || amount < 0 || amount > cost.Most {
+	amount, isAmount := dollars(sent)
+	if !isAmount {
 		return false
 	}
 	dearest, tokens, ok := claudeTokens(fields)
@@ -209,7 +209,7 @@ func claudeTokens(fields objectFields) (model string, all cost.Tokens, ok bool) 
 		tokens, isCount := usage.tokens("inputTokens", "outputTokens", "cacheReadInputTokens", "cacheCreationInputTokens")
 		all = all.Plus(tokens)
 		ok = ok && isObject && isCount
-		if amount, err := money.RoundUp(money.Number(usage.get("costUSD"))); err == nil && amount > highest {
+		if amount, isAmount := dollars(usage.get("costUSD")); isAmount && amount > highest {
 			model, highest = one.Name, amount
 		}
 	}

@@ -89,6 +89,15 @@ func (f objectFields) cached(name string) (t cost.Tokens, ok bool) {
 	return t, ok && isObject
 }
 
+// dollars reads a number of dollars by the rule for charges. It reports whether it is one.
+func dollars(value jsontext.Value) (money.USD, bool) {
+	if value.Kind() != '0' {
+		return 0, false
+	}
+	amount, wrong := money.ParseCharge("usd", money.Number(value), 0, cost.Most)
+	return amount, wrong == nil
+}
+
 // firstModel returns the first of names that can be that of a model, or "".
 func firstModel(names ...string) string {
 	for _, name := range names {

@@ -4,7 +4,6 @@ import (
 	"cmp"
 
 	"holdco/domain/cost"
-	"holdco/domain/money"
 )
 
 // opencodeForm reads the events of opencode run --format json. Each step of its work says what it used, and what it cost if opencode
@@ -68,14 +67,9 @@ func (o *opencodeForm) step(part objectFields) bool {
 	cached, isCached := sent.cached("cache")
 	tokens.Output += reasoning
 	t := tally{model: o.model, tokens: tokens.Plus(cached), calls: 1}
-	usd := part.get("cost")
-	amount, err := money.RoundUp(money.Number(usd))
-	switch {
-	case usd == nil || usd.Kind() == 'n':
-	case usd.Kind() != '0' || err != nil || amount < 0 || amount > cost.Most:
-		ok = false
-	case amount > 0:
-		t.usd, t.hasUSD = amount, true
+	if usd := part.get("cost"); usd != nil && usd.Kind() != 'n' {
+		amount, isAmount := dollars(usd)
+		t.usd, t.hasUSD, ok = amount, amount > 0, ok && isAmount
 	}
 	if !isObject || !isCount || !isCached || !ok {
 		if !t.hasUSD {

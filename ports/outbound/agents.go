@@ -30,7 +30,8 @@ type Offer struct {
 type OfferAnswer struct {
 	IsComplete bool         // the work is done; otherwise the agent has taken it on, and goes on through the gateway
 	Result     []byte       // of complete work, JSON; nil: none
-	Costs      []cost.Draft // of complete work; only their form has been checked
+	Costs      []cost.Draft // of complete work, each valid on its own; there may be more than cost.MostInCall
+	Problems   string       // what was wrong with the answer of complete work and is not in the rest, whole sentences; empty: nothing
 }
 
 // MostAnswer bounds the bytes of an answer.
