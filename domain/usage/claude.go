@@ -73,7 +73,7 @@ func (c *claudeForm) say(fields objectFields) bool {
 		c.meet(claudeTrouble(nil, problem))
 		return true
 	}
-	c.trouble = trouble{} // the model answered
+	c.outcome = outcome{} // the model answered
 	return c.use(message.text("id"), model, message)
 }
 
@@ -82,7 +82,7 @@ func (c *claudeForm) stream(fields objectFields) bool {
 	event, parent := fields.within("event"), fields.text("parent_tool_use_id")
 	switch event.text("type") {
 	case "message_start":
-		c.isDone, c.trouble = false, trouble{}
+		c.outcome = outcome{}
 		message := event.within("message")
 		if len(c.streams) >= mostMessages {
 			clear(c.streams)

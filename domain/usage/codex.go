@@ -17,7 +17,6 @@ type codexForm struct {
 	threads map[string]cost.Tokens // the last totals, mostThreads at most
 	calls   int64                  // since a turn completed, as far as the events tell
 	meter   meter
-	last    string // message of the model
 	problem string // the last error since a turn began
 }
 
@@ -47,12 +46,12 @@ func (c *codexForm) read(fields objectFields) bool {
 		c.thread = c.thread[:min(len(c.thread), longestID)]
 		c.name(fields)
 	case "turn.started":
-		c.isDone, c.isError, c.message, c.problem, c.last = false, false, "", "", ""
+		c.outcome, c.problem = outcome{trouble: c.trouble}, ""
 		c.name(fields)
 	case "item.started", "item.updated", "item.completed":
 		c.item(fields.text("type"), fields.within("item"))
 	case "turn.completed":
-		c.succeed(c.last)
+		c.succeed(c.result)
 		c.problem = ""
 		usage, _ := fields.object("usage")
 		return c.complete(usage)
@@ -64,10 +63,8 @@ func (c *codexForm) read(fields objectFields) bool {
 		c.fail(message, trouble{})
 	case "error": // which may be followed by a new attempt
 		c.isDone = false
-		c.problem = fields.text("message")
-		c.message = cleaned(c.problem)
-		c.trouble = ofWords(c.problem)
-		c.problem = c.message
+		c.problem = cleaned(fields.text("message"))
+		c.message, c.trouble = c.problem, ofWords(c.problem)
 	}
 	return true
 }
@@ -92,7 +89,7 @@ func (c *codexForm) item(event string, item objectFields) {
 	c.trouble = trouble{} // the model answered
 	switch {
 	case kind == "agent_message":
-		c.last = bounded(item.text("text"))
+		c.result = bounded(item.text("text"))
 	case slices.Contains(codexCalls, kind):
 		c.calls++
 	}

@@ -13,7 +13,7 @@ type geminiForm struct {
 
 	model  string // of the agent, else that of the command
 	meter  meter
-	last   string // message of the model
+	last   []byte // message of the model
 	isOpen bool   // the message goes on
 }
 
@@ -44,7 +44,7 @@ func (g *geminiForm) read(fields objectFields) bool {
 	case "result":
 		g.isOpen = false
 		if fields.text("status") == "success" {
-			g.succeed(g.last)
+			g.succeed(string(g.last))
 		} else {
 			g.failBy(fields.within("error"))
 		}
@@ -75,13 +75,10 @@ func (g *geminiForm) say(fields objectFields) {
 	}
 	g.trouble = trouble{}
 	if !g.isOpen {
-		g.last = ""
+		g.last = g.last[:0]
 	}
 	g.isOpen = fields.isTrue("delta")
-	if room := ResultSize - len(g.last); room > 0 {
-		part := fields.text("content")
-		g.last += part[:min(len(part), room)]
-	}
+	g.last = appendBounded(g.last, fields.text("content"))
 }
 
 func (g *geminiForm) failBy(err objectFields) {
@@ -138,6 +135,13 @@ func (g *geminiForm) count(model string, fields objectFields) bool {
 		return true
 	}
 	return g.meter.raise(t)
+}
+
+func (g *geminiForm) said() *outcome {
+	if !g.isDone && !g.isError {
+		g.result = string(g.last)
+	}
+	return &g.outcome
 }
 
 func (g *geminiForm) shown() shown { return shown{tallies: g.meter.tallies} }

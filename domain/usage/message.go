@@ -99,10 +99,13 @@ func innerMessage(value jsontext.Value, depth int) string {
 }
 
 // bounded returns the first bytes of a text, as many as a result can have, in valid UTF-8.
-func bounded(result string) string {
-	if len(result) <= ResultSize {
-		return strings.ToValidUTF8(result, "\ufffd")
+func bounded(result string) string { return string(appendBounded(nil, result)) }
+
+// appendBounded appends a part of a text, as far as a result has room.
+func appendBounded(result []byte, part string) []byte {
+	part = strings.ToValidUTF8(part, "\ufffd")
+	if room := ResultSize - len(result); len(part) > room {
+		part = strings.ToValidUTF8(part[:room], "")
 	}
-	result = strings.ToValidUTF8(result[:ResultSize], "")
-	return result
+	return append(result, part...)
 }

@@ -13,7 +13,6 @@ type opencodeForm struct {
 
 	model string // of the agent, else that of the command
 	meter meter
-	last  string // text of the model
 }
 
 // unnamedOpencode is the model of charges when nothing names one.
@@ -32,10 +31,10 @@ func (o *opencodeForm) read(fields objectFields) bool {
 		o.isDone, o.isError, o.message, o.trouble = false, false, "", trouble{}
 	case "text":
 		o.isDone, o.trouble = false, trouble{}
-		o.last = bounded(part.text("text"))
+		o.result = bounded(part.text("text"))
 	case "step_finish":
 		if part.text("reason") == "stop" {
-			o.succeed(o.last)
+			o.succeed(o.result)
 		}
 		return o.step(part)
 	case "error":

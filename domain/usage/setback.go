@@ -90,8 +90,8 @@ var (
 		"currently experiencing high demand",
 	}
 	limitWords = []string{
-		"usage limit", "rate limit", "rate_limit", "ratelimit", "hit your limit", "hit your session limit", "hit your weekly limit",
-		"session limit reached", "weekly limit reached", "limit reached", "quota", "credit balance", "billing_error", "insufficient credit",
+		"usage limit", "rate limit", "rate_limit", "ratelimit", "hit your limit", "5-hour limit", "session limit", "weekly limit",
+		"daily limit", "opus limit", "quota", "credit balance", "billing_error", "insufficient credit",
 		"insufficient balance", "out of credits", "too many requests", "resource_exhausted", "resource exhausted", "status 429",
 		"api error: 429", "payment required",
 	}
@@ -107,7 +107,7 @@ var (
 
 // ofWords is the trouble that a message of a program stands for.
 func ofWords(message string) trouble {
-	lower := strings.ToLower(message)
+	lower := strings.ReplaceAll(strings.ToLower(message), "disk quota", "disk space")
 	has := func(words []string) bool {
 		for _, word := range words {
 			if strings.Contains(lower, word) {
@@ -154,23 +154,27 @@ var (
 	clockReset = regexp.MustCompile(
 		`(?i)\b(?:resets?|try again|available again|retry)(?: (?:at|on|again at))?:? (?:at )?` +
 			`(?:([A-Z][a-z]{2,8}) (\d{1,2})(?:st|nd|rd|th)?(?:, (\d{4}))?,? (?:at )?)?(\d{1,2})(?::(\d{2}))? ?([ap]m)\b(?: \(([A-Za-z_/+\-0-9]{1,40})\))?`)
-	inReset  = regexp.MustCompile(`(?i)\b(?:try again|retry|resets?|available) (?:after|in):? ((?:(?:,? ?(?:and )?)\d+(?:\.\d+)? ?(?:days?|d|hours?|hrs?|h|minutes?|mins?|m|seconds?|secs?|s|ms)\b)+)`)
+	inReset = regexp.MustCompile(`(?i)\b(?:try again|retry|resets?|available) (?:after|in):? ` +
+		`((?:,? ?(?:and )?(?:\d+[dhm])*\d+(?:\.\d+)? ?(?:days?|d|hours?|hrs?|h|minutes?|mins?|m|seconds?|secs?|s|ms)\b)+)`)
 	unitPart = regexp.MustCompile(`(?i)(\d+(?:\.\d+)?) ?(ms|d|h|m|s)`)
 )
+
+// maxUnits bounds the parts of a time such as 2 days 3 hours.
+const maxUnits = 8
 
 // resetIn is the last resort: the time that a message names, such as "resets 2pm (Europe/Berlin)", "try again at 12:00 PM", "resets
 // Oct 7, 3am", or "try again in 2 days 3 hours". A time of day is the next one after now, in UTC if it names no zone. Zero: it names none.
 func resetIn(message string, now time.Time) time.Time {
 	if found := inReset.FindStringSubmatch(message); found != nil {
 		var wait time.Duration
-		for _, part := range unitPart.FindAllStringSubmatch(found[1], -1) {
+		for _, part := range unitPart.FindAllStringSubmatch(found[1], maxUnits) {
 			amount, _ := strconv.ParseFloat(part[1], 64)
 			unit := map[string]time.Duration{
 				"d": 24 * time.Hour, "h": time.Hour, "m": time.Minute, "s": time.Second, "ms": time.Millisecond,
 			}[strings.ToLower(part[2])]
-			wait += time.Duration(min(amount, 1_000_000) * float64(unit))
+			wait += time.Duration(min(amount*float64(unit), float64(LongestReset)))
 		}
-		return now.Add(min(max(wait, 0), LongestReset))
+		return now.Add(min(wait, LongestReset))
 	}
 	if found := clockReset.FindStringSubmatch(message); found != nil {
 		return clockTime(found[1:], now)

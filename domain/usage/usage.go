@@ -37,10 +37,10 @@ type Options struct {
 // Report is what a program said in one run, without its charges, which are due one after the other: see Parser.Due.
 type Report struct {
 	Dropped int    // how many charges it seems to have reported that could not be taken, or not in full: malformed ones, too many
-	IsDone  bool   // it said that it succeeded, and nothing after that
+	IsDone  bool   // it said that it succeeded, and did not go on after that
 	IsError bool   // it said that it failed, whatever its exit code
 	Message string // what it says went wrong: text, at most MessageLength characters, without control characters; empty: nothing
-	Result  string // its final message: the first ResultSize bytes at most, valid UTF-8; empty: none
+	Result  string // its final message, or the last one so far: the first ResultSize bytes at most, valid UTF-8; empty: none
 
 	// Setback is why it could not work. It is zero if the program succeeded or went on to work after the setback.
 	Setback Setback
@@ -149,7 +149,7 @@ func (p *Parser) Charged(entries ...cost.Entry) {
 	}
 }
 
-// IsDone reports whether the program has said that it succeeded, and nothing after that: it has no more to do than to end.
+// IsDone reports whether the program has said that it succeeded, and did not go on after that: all that it has to do is to end.
 func (p *Parser) IsDone() bool {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"path/filepath"
 	"runtime"
 	"strings"
 	"testing"
@@ -299,16 +300,8 @@ func TestAMessageIsProseOfBoundedLength(t *testing.T) {
 // However the output is cut into pieces, and however often the report is asked for, it says the same.
 func TestPiecesOfOutputMakeNoDifference(t *testing.T) {
 	t.Parallel()
-	files, err := os.ReadDir("testdata")
-	if err != nil {
-		t.Fatal(err)
-	}
 	var lines []string
-	for _, file := range files {
-		printed, err := os.ReadFile("testdata/" + file.Name())
-		if err != nil {
-			t.Fatal(err)
-		}
+	for _, printed := range captures(t) {
 		lines = append(lines, strings.SplitAfter(string(printed), "\n")...)
 	}
 	lines = append(lines, "{\n", "  \"type\": \"result\",\n", "  \"total_cost_usd\": 0.5\n", "  \"a\": {\n", "  }\n", "}\n")
@@ -340,14 +333,8 @@ func TestPiecesOfOutputMakeNoDifference(t *testing.T) {
 }
 
 func FuzzParser(f *testing.F) {
-	files, err := os.ReadDir("testdata")
-	if err != nil {
-		f.Fatal(err)
-	}
-	for _, file := range files {
-		if printed, err := os.ReadFile("testdata/" + file.Name()); err == nil {
-			f.Add(printed, 7)
-		}
+	for _, printed := range captures(f) {
+		f.Add(printed, 7)
 	}
 	f.Fuzz(func(t *testing.T, printed []byte, cut int) {
 		for _, kind := range usage.Kinds {
@@ -417,8 +404,10 @@ func reported(kind usage.Kind, printed string) told {
 var noon = time.Date(2026, 9, 4, 12, 0, 0, 0, time.UTC)
 
 // tell is the end of a run.
-func tell(parser *usage.Parser) told {
-	all := told{Report: parser.Report(noon)}
+func tell(parser *usage.Parser) told { return tellAt(parser, noon) }
+
+func tellAt(parser *usage.Parser, now time.Time) told {
+	all := told{Report: parser.Report(now)}
 	for due := parser.Due(7); len(due) > 0; due = parser.Due(7) {
 		all.Charges = append(all.Charges, due...)
 		var problems fault.Problems
@@ -445,4 +434,31 @@ func chargesOf(t *testing.T, all told) (entries []cost.Entry) {
 		entries = append(entries, entry)
 	}
 	return entries
+}
+
+func jsonOf(value any) string {
+	written, err := json.Marshal(value)
+	if err != nil {
+		panic(err)
+	}
+	return string(written)
+}
+
+// captures are the outputs of programs in testdata.
+func captures(t testing.TB) (printed [][]byte) {
+	t.Helper()
+	for _, pattern := range []string{"testdata/*.json*", "testdata/real/*"} {
+		files, err := filepath.Glob(pattern)
+		if err != nil || len(files) == 0 {
+			t.Fatal(files, err)
+		}
+		for _, file := range files {
+			content, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			printed = append(printed, content)
+		}
+	}
+	return printed
 }
