@@ -88,7 +88,8 @@ func (w *worker) flags(command *cobra.Command) {
 	flags.StringVar(&w.directory, "workspaces", "holdco-work", "the directory of workspaces and logs; not the data directory of a server")
 	flags.String("cwd", "", "where in the workspace of the issue the program runs")
 	flags.String("stdin", string(agent.Prompt), "what the program reads: prompt, json or none")
-	flags.String("usage", "none", "how the program says what it costs: none, claude-json, codex-json or holdco-json")
+	flags.String("usage", "none", "how the program says what it costs: none, claude-json, codex-json,\n"+
+		"gemini-json, opencode-json or holdco-json")
 	flags.StringVar(&w.model, "model", "", "the model of costs that name none")
 	flags.StringArrayVar(&w.environ, "env", nil, "a variable of the program: NAME=VALUE, or NAME with the value that it has here;\n"+
 		"may be repeated")

@@ -15,6 +15,8 @@ type geminiForm struct {
 	meter  meter
 	last   []byte // message of the model
 	isOpen bool   // the message goes on
+	calls  int64  // of the model, as far as the events tell
+	isCall bool   // the events come from one
 }
 
 // unnamedGemini is the model of charges when nothing names one.
@@ -34,8 +36,11 @@ func (g *geminiForm) read(fields objectFields) bool {
 		g.isDone = false
 	case "message":
 		g.say(fields)
-	case "tool_use", "tool_result":
-		g.isDone, g.isOpen, g.trouble = false, false, trouble{}
+	case "tool_use":
+		g.called()
+		g.isOpen = false
+	case "tool_result":
+		g.isDone, g.isOpen, g.isCall = false, false, false
 	case "error":
 		if fields.text("severity") != "warning" {
 			g.isDone = false
@@ -68,17 +73,24 @@ func (g *geminiForm) whole(fields objectFields) bool {
 
 // say takes a message, or a part of one.
 func (g *geminiForm) say(fields objectFields) {
-	g.isDone = false
 	if fields.text("role") != "assistant" {
-		g.isOpen = false
+		g.isDone, g.isOpen, g.isCall = false, false, false
 		return
 	}
-	g.trouble = trouble{}
+	g.called()
 	if !g.isOpen {
 		g.last = g.last[:0]
 	}
 	g.isOpen = fields.isTrue("delta")
 	g.last = appendBounded(g.last, fields.text("content"))
+}
+
+// called takes an event that comes from a call of the model.
+func (g *geminiForm) called() {
+	if !g.isCall {
+		g.calls++
+	}
+	g.isDone, g.isCall, g.trouble = false, true, trouble{}
 }
 
 func (g *geminiForm) failBy(err objectFields) {
@@ -99,18 +111,29 @@ func (g *geminiForm) total(fields objectFields) bool {
 		return false
 	}
 	if len(models) == 0 {
-		return g.count(g.model, stats)
+		return g.count(g.model, stats, g.calls)
+	}
+	main, highest := "", int64(-1)
+	for _, model := range models {
+		if all, _ := models.within(model.Name).count("total_tokens"); all > highest {
+			main, highest = model.Name, all
+		}
 	}
 	for _, model := range models {
 		one, isObject := models.object(model.Name)
-		ok = isObject && g.count(firstModel(model.Name, g.model), one) && ok
+		calls := int64(1) // of a small model, which routes or summarizes: stream-json does not say
+		if model.Name == main {
+			calls = g.calls
+		}
+		ok = isObject && g.count(firstModel(model.Name, g.model), one, calls) && ok
 	}
 	return ok
 }
 
-// count takes what was used of a model. The totals are those of the run, so of more reports what is more counts.
-func (g *geminiForm) count(model string, fields objectFields) bool {
-	t := tally{model: model}
+// count takes what was used of a model, in so many calls if it does not say so itself. The totals are those of the run, so of more reports
+// what is more counts.
+func (g *geminiForm) count(model string, fields objectFields, calls int64) bool {
+	t := tally{model: model, calls: calls}
 	var prompt, output, more, all int64
 	ok := true
 	read := func(from objectFields, name string) int64 {

@@ -39,8 +39,6 @@ func TestWhatRealProgramsPrintIsUnderstood(t *testing.T) {
 		Key: "usage-1", Kind: cost.LLM, Model: "gemini-2.5-pro", Calls: 2, Unpriced: true,
 		Tokens: cost.Tokens{Input: 1000, Output: 74, CacheRead: 800},
 	}
-	streamed := gemini
-	streamed.Calls = 1 // it does not say how many
 	opencode := cost.Entry{
 		Key: "usage-1", Kind: cost.LLM, Model: "of the agent", Calls: 2, Unpriced: true,
 		Tokens: cost.Tokens{Input: 1000, Output: 40, CacheRead: 400},
@@ -91,7 +89,7 @@ func TestWhatRealProgramsPrintIsUnderstood(t *testing.T) {
 		"codex-503.jsonl":        {message: "Selected model is at capacity. Please try a different model.", setback: short},
 		"codex-500.jsonl":        {message: "We’re currently experiencing high demand, which may cause temporary errors.", setback: short},
 		"codex-quota.jsonl":      {message: "Quota exceeded. Check your plan and billing details.", setback: limited},
-		"gemini.jsonl":           {result: written, charge: streamed},
+		"gemini.jsonl":           {result: written, charge: gemini},
 		"gemini.json":            {result: written, charge: gemini},
 		"gemini-key.jsonl":       {message: "[API Error: API key not valid. Please pass a valid API key. ]", setback: denied},
 		"gemini-key-json.json":   {message: "API key not valid. Please pass a valid API key.", setback: denied},

@@ -100,7 +100,7 @@ type Charge struct {
 	Model  *string       `json:"model,omitempty"`
 	Tokens *TokensReport `json:"tokens,omitempty"`
 
-	// Usd US dollars, at most 6 decimals.
+	// Usd US dollars. What has more than 6 decimals is rounded up to a millionth of a dollar.
 	Usd *money.Number `json:"usd,omitempty"`
 }
 
