@@ -536,14 +536,22 @@ func TestAnAgentBehindAURLCompletesTakesOnOrRefuses(t *testing.T) {
 			t.Errorf("%+v %+v", run, run.Error)
 		}
 		there.does(func(w http.ResponseWriter, _ *http.Request) {
-			_, _ = io.WriteString(w, `{"status":"completed","costs":[{"key":"a","kind":"tools","usd":-1}]}`)
+			_, _ = io.WriteString(w, `{"status":"done","costs":[{"key":"a","kind":"tools","usd":1}]}`)
 		})
 		s.clock.advance(6 * time.Second)
 		await(t, "an answer that is refused", func() bool {
 			return resttest.Data[apiAgent](t, s.In(t).Get(ada.path())).Stats.AdapterFailures == 2
 		})
-		if run := s.ended(t, task); !strings.Contains(run.Error.Message, "costs.0.usd") || run.CostReported {
+		if run := s.ended(t, task); !strings.Contains(run.Error.Message, "status") || run.CostReported {
 			t.Errorf("%+v %+v", run, run.Error)
+		}
+		there.does(func(w http.ResponseWriter, _ *http.Request) { // a bad charge does not throw the work away
+			_, _ = io.WriteString(w, `{"status":"completed","costs":[{"key":"a","kind":"tools","usd":-1},{"key":"b","kind":"tools","usd":2}]}`)
+		})
+		s.clock.advance(11 * time.Second)
+		await(t, "work that is done", func() bool { return s.ended(t, task).Status == "succeeded" })
+		if run := s.ended(t, task); run.CostUsd != "2" {
+			t.Errorf("%+v", run)
 		}
 	})
 }

@@ -145,7 +145,8 @@ func (c *claudeForm) keep(id string, message claudeMessage) {
 func (c *claudeForm) end(fields objectFields) bool {
 	subtype := fields.text("subtype")
 	if fields.isTrue("is_error") || strings.HasPrefix(subtype, "error") { // such as error_max_turns
-		c.fail(claudeError(fields, subtype), claudeTrouble(fields.get("api_error_status"), cmp.Or(fields.text("error"), fields.text("errorKind"))))
+		kind := cmp.Or(fields.text("error"), fields.text("errorKind"))
+		c.fail(claudeError(fields, subtype), claudeTrouble(fields.get("api_error_status"), kind))
 	} else {
 		c.succeed(fields.text("result"))
 	}
@@ -167,7 +168,8 @@ func (c *claudeForm) end(fields objectFields) bool {
 		number += c.settled.number
 	}
 	c.settled = &settlement{
-		number: number, usd: amount, model: firstModel(dearest, c.model), tokens: tokens, calls: calls, tallies: slices.Clone(c.meter.tallies),
+		number: number, usd: amount, model: firstModel(dearest, c.model), tokens: tokens, calls: calls,
+		tallies: slices.Clone(c.meter.tallies),
 	}
 	return ok
 }

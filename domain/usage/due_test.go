@@ -123,7 +123,8 @@ func TestClaudeCostsWhatItSays(t *testing.T) {
 		for range rapid.IntRange(0, 12).Draw(t, "messages") {
 			id := fmt.Sprintf("m%d", rapid.IntRange(0, 6).Draw(t, "id"))
 			tokens := drawTokens(t)
-			lines = append(lines, fmt.Sprintf(`{"type":"assistant","message":{"id":%q,"model":"model-%s","usage":%s}}`, id, id[1:], claudeUsage(tokens)))
+			lines = append(lines, fmt.Sprintf(`{"type":"assistant","message":{"id":%q,"model":"model-%s","usage":%s}}`,
+				id, id[1:], claudeUsage(tokens)))
 			was := shown[id]
 			shown[id] = cost.Tokens{
 				Input: max(was.Input, tokens.Input), Output: max(was.Output, tokens.Output),
@@ -194,7 +195,8 @@ func TestTokensWithoutAPriceWaitForDollars(t *testing.T) {
 func TestOpencodeCostsWhatItsStepsSay(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		c := charger{parser: usage.NewParser(usage.OpencodeJSON, usage.Options{}), prices: flatPrices{isKnown: rapid.Bool().Draw(t, "is known")}}
+		prices := flatPrices{isKnown: rapid.Bool().Draw(t, "is known")}
+		c := charger{parser: usage.NewParser(usage.OpencodeJSON, usage.Options{}), prices: prices}
 		var lines []string
 		var want money.USD
 		var all cost.Tokens
@@ -205,7 +207,8 @@ func TestOpencodeCostsWhatItsStepsSay(t *testing.T) {
 				usd = rapid.StringMatching(`0\.00[0-9]{1,12}[1-9]`).Draw(t, "usd")
 			}
 			lines = append(lines, fmt.Sprintf(
-				`{"type":"step_finish","part":{"reason":"stop","cost":%s,"tokens":{"input":%d,"output":%d,"reasoning":%d,"cache":{"read":%d,"write":%d}}}}`,
+				`{"type":"step_finish","part":{"reason":"stop","cost":%s,`+
+					`"tokens":{"input":%d,"output":%d,"reasoning":%d,"cache":{"read":%d,"write":%d}}}}`,
 				usd, tokens.Input, tokens.Output, reasoning, tokens.CacheRead, tokens.CacheWrite))
 			tokens.Output += reasoning
 			all = all.Plus(tokens)
@@ -251,7 +254,8 @@ func TestThreadsOfCodexAreChargedForWhatIsNew(t *testing.T) {
 				}
 				counts[name], runs = total, runs.Plus(more)
 				lines = append(lines, fmt.Sprintf(`{"type":"thread.started","thread_id":%q}`, name), `{"type":"turn.started"}`, fmt.Sprintf(
-					`{"type":"turn.completed","usage":{"input_tokens":%d,"cached_input_tokens":%d,"cache_write_input_tokens":%d,"output_tokens":%d}}`,
+					`{"type":"turn.completed","usage":{"input_tokens":%d,"cached_input_tokens":%d,`+
+						`"cache_write_input_tokens":%d,"output_tokens":%d}}`,
 					total.Input+total.CacheRead+total.CacheWrite, total.CacheRead, total.CacheWrite, total.Output))
 			}
 			want = want.Plus(runs)
@@ -297,7 +301,8 @@ func TestLinesForHoldcoAreChargedOnceEach(t *testing.T) {
 func TestManyTokensComeInSeveralCharges(t *testing.T) {
 	t.Parallel()
 	turn := func(thread string, input int64) string {
-		return fmt.Sprintf(`{"type":"thread.started","thread_id":%q}`+"\n"+`{"type":"turn.completed","usage":{"input_tokens":%d}}`+"\n", thread, input)
+		return fmt.Sprintf(`{"type":"thread.started","thread_id":%q}`+"\n"+
+			`{"type":"turn.completed","usage":{"input_tokens":%d}}`+"\n", thread, input)
 	}
 	charges := chargesOf(t, reported(usage.CodexJSON, turn("a", cost.MostTokens)+turn("b", cost.MostTokens)+turn("c", 5)))
 	if len(charges) != 3 || charges[1].Tokens.Input != cost.MostTokens || charges[2].Tokens.Input != 5 {

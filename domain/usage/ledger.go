@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"holdco/domain/cost"
-	"holdco/domain/fault"
 	"holdco/domain/money"
 )
 
@@ -155,13 +154,6 @@ func (l *ledger) charged(entry cost.Entry) {
 
 // usageKey begins the keys of charges.
 const usageKey = "usage"
-
-// isCharge reports whether a draft is a valid charge.
-func isCharge(d cost.Draft) bool {
-	var problems fault.Problems
-	cost.Parse([]cost.Draft{d}, nil, &problems)
-	return len(problems) == 0
-}
 
 // less returns what is more in each class, at least 0.
 func less(all, part cost.Tokens) cost.Tokens {

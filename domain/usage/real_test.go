@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -56,7 +57,8 @@ func TestWhatRealProgramsPrintIsUnderstood(t *testing.T) {
 		"claude-oauth401.jsonl": {message: "Not logged in · Please run /login", setback: denied},
 		"claude-nokey.jsonl":    {message: "Not logged in · Please run /login", setback: denied},
 		"claude-429.jsonl": {
-			message: "API Error: Request rejected (429) · Number of request tokens has exceeded your per-minute rate limit.", setback: limited,
+			message: "API Error: Request rejected (429) · Number of request tokens has exceeded your per-minute rate limit.",
+			setback: limited,
 		},
 		"claude-window-key.jsonl": {
 			message: "API Error: Request rejected (429) · This request would exceed your account's rate limit.", setback: limited,
@@ -77,7 +79,8 @@ func TestWhatRealProgramsPrintIsUnderstood(t *testing.T) {
 		"codex.jsonl":        {result: written, charge: codex(2, 2)},
 		"codex-resume.jsonl": {result: written, charge: codex(3, 1)},
 		"codex-401.jsonl": {
-			message: "unexpected status 401 Unauthorized: Incorrect API key provided: sk-****test., url: http://127.0.0.1:8700/v1/responses",
+			message: "unexpected status 401 Unauthorized: Incorrect API key provided: sk-****test., " +
+				"url: http://127.0.0.1:8700/v1/responses",
 			setback: denied,
 		},
 		"codex-429.jsonl": {message: "exceeded retry limit, last status: 429 Too Many Requests", setback: limited},
@@ -201,7 +204,7 @@ func TestResetsAreReadAsTheyAreWritten(t *testing.T) {
 	words := func(message string) string {
 		return `{"type":"result","subtype":"success","is_error":true,"api_error_status":429,"result":"` + message + `"}` + "\n"
 	}
-	at := func(wait time.Duration) time.Time { return noon.Add(wait) }
+	at := noon.Add
 	day := func(month time.Month, day, hour int) time.Time {
 		return time.Date(2026, month, day, hour, 0, 0, 0, time.UTC)
 	}
@@ -248,10 +251,10 @@ func TestMessagesAreNoJSON(t *testing.T) {
 	t.Parallel()
 	for sent, want := range map[string]string{
 		`no`: "no",
-		`{"type":"error","error":{"message":"inner"}}`:                                                          "inner",
-		`API Error: 401 {"type":"error","error":{"type":"authentication_error","message":"invalid x-api-key"}}`: "API Error: 401 invalid x-api-key",
-		`API Error: 500 {"error":"oops"} · try again`:                                                           "API Error: 500 oops · try again",
-		`{"error":{"message":"{\"error\":{\"message\":\"deep\"}}"}}`:                                            "deep",
+		`{"type":"error","error":{"message":"inner"}}`:                                               "inner",
+		`API Error: 401 {"type":"error","error":{"type":"authentication_error","message":"no key"}}`: "API Error: 401 no key",
+		`API Error: 500 {"error":"oops"} · try again`:                                                "API Error: 500 oops · try again",
+		`{"error":{"message":"{\"error\":{\"message\":\"deep\"}}"}}`:                                 "deep",
 		`{"detail":"not here"}`:              "not here",
 		`[{"error":{"message":"a list"}}]`:   "a list",
 		`{"code":7}`:                         "The program reported an error without a message.",
@@ -272,17 +275,20 @@ func TestTheFinalMessageIsBounded(t *testing.T) {
 	long := "x" + strings.Repeat("ö", usage.ResultSize)
 	parts := strings.Builder{}
 	for rest := long; rest != ""; rest = rest[min(len(rest), 8001):] {
-		parts.WriteString(`{"type":"message","role":"assistant","delta":true,"content":"` + strings.ToValidUTF8(rest[:min(len(rest), 8001)], "?") + `"}` + "\n")
+		part := strings.ToValidUTF8(rest[:min(len(rest), 8001)], "?")
+		parts.WriteString(`{"type":"message","role":"assistant","delta":true,"content":"` + part + `"}` + "\n")
 	}
 	for kind, printed := range map[usage.Kind]string{
-		usage.ClaudeJSON:   `{"type":"result","subtype":"success","is_error":false,"result":"` + long + `"}`,
-		usage.CodexJSON:    `{"type":"item.completed","item":{"type":"agent_message","text":"` + long + `"}}` + "\n" + `{"type":"turn.completed","usage":{"input_tokens":1}}`,
-		usage.GeminiJSON:   parts.String() + `{"type":"result","status":"success","stats":{"models":{}}}`,
-		usage.OpencodeJSON: `{"type":"text","part":{"text":"` + long + `"}}` + "\n" + `{"type":"step_finish","part":{"reason":"stop","tokens":{"input":1}}}`,
+		usage.ClaudeJSON: `{"type":"result","subtype":"success","is_error":false,"result":"` + long + `"}`,
+		usage.CodexJSON: `{"type":"item.completed","item":{"type":"agent_message","text":"` + long + `"}}` + "\n" +
+			`{"type":"turn.completed","usage":{"input_tokens":1}}`,
+		usage.GeminiJSON: parts.String() + `{"type":"result","status":"success","stats":{"models":{}}}`,
+		usage.OpencodeJSON: `{"type":"text","part":{"text":"` + long + `"}}` + "\n" +
+			`{"type":"step_finish","part":{"reason":"stop","tokens":{"input":1}}}`,
 	} {
 		got := reported(kind, printed)
-		if !got.IsDone || len(got.Result) > usage.ResultSize || len(got.Result) < usage.ResultSize-1 || !strings.HasPrefix(got.Result, "xööö") ||
-			strings.ToValidUTF8(got.Result, "") != got.Result {
+		isWhole := utf8.ValidString(got.Result) && strings.HasPrefix(got.Result, "xööö")
+		if !got.IsDone || len(got.Result) > usage.ResultSize || len(got.Result) < usage.ResultSize-1 || !isWhole {
 			t.Errorf("%s: %t, %d bytes", kind, got.IsDone, len(got.Result))
 		}
 	}

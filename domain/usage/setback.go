@@ -153,7 +153,8 @@ func instantOf(value jsontext.Value) time.Time {
 var (
 	clockReset = regexp.MustCompile(
 		`(?i)\b(?:resets?|try again|available again|retry)(?: (?:at|on|again at))?:? (?:at )?` +
-			`(?:([A-Z][a-z]{2,8}) (\d{1,2})(?:st|nd|rd|th)?(?:, (\d{4}))?,? (?:at )?)?(\d{1,2})(?::(\d{2}))? ?([ap]m)\b(?: \(([A-Za-z_/+\-0-9]{1,40})\))?`)
+			`(?:([A-Z][a-z]{2,8}) (\d{1,2})(?:st|nd|rd|th)?(?:, (\d{4}))?,? (?:at )?)?` +
+			`(\d{1,2})(?::(\d{2}))? ?([ap]m)\b(?: \(([A-Za-z_/+\-0-9]{1,40})\))?`)
 	inReset = regexp.MustCompile(`(?i)\b(?:try again|retry|resets?|available) (?:after|in):? ` +
 		`((?:,? ?(?:and )?(?:\d+[dhm])*\d+(?:\.\d+)? ?(?:days?|d|hours?|hrs?|h|minutes?|mins?|m|seconds?|secs?|s|ms)\b)+)`)
 	unitPart = regexp.MustCompile(`(?i)(\d+(?:\.\d+)?) ?(ms|d|h|m|s)`)
