@@ -315,6 +315,7 @@ func newGatewayAPI(s surroundings, all services, version cli.Version) (gatewayAP
 	}
 	api, err := gateway.New(gateway.Options{
 		Service: s.service(gateway.Root), Groups: handlers, Auth: all.Agents, Self: all.Agents, Version: version.Number,
+		Origins: s.Config.GatewayOrigins, URL: s.Config.GatewayURL,
 	})
 	if err != nil {
 		return gatewayAPI{}, err

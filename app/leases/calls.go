@@ -214,6 +214,10 @@ func (s *Service) File(
 	ctx context.Context, caller agent.Caller, call inbound.LeaseCall, draft issue.Draft,
 ) (issue.Issue, error) {
 	newID := id.New[id.Issue](s.ids.UUIDv7())
+	draft, err := s.withIDs(ctx, caller.Company, draft)
+	if err != nil {
+		return issue.Issue{}, err
+	}
 	request := store.Request{Once: call.Once, Company: caller.Company, Begins: store.InTurn}
 	return store.Do(ctx, s.store, request, func(ctx context.Context, tx store.Tx) (made issue.Issue, err error) {
 		l, err := s.lockLive(ctx, tx, caller, call)

@@ -58,6 +58,10 @@ type Leases interface {
 	// fault.ValidationFailed. It fails with fault.TooManyOf after run.MostFiled.
 	File(ctx context.Context, caller agent.Caller, call LeaseCall, draft issue.Draft) (issue.Issue, error)
 
+	// FindIssue returns the id of an issue of the company that is given by its number, in decimal digits, or by its id; the empty id for
+	// anything else. It does not look whether an id is that of an issue. File takes numbers in the place of ids too.
+	FindIssue(ctx context.Context, caller agent.Caller, reference string) (id.Issue, error)
+
 	// Issue, Comments and Colleagues read in the company.
 	Issue(ctx context.Context, caller agent.Caller, which id.Issue) (issue.Issue, error)
 	Comments(ctx context.Context, caller agent.Caller, on id.Issue, after page.Position, size int) (page.Page[issue.Comment], error)

@@ -16,8 +16,8 @@ type AgentIssueDraft struct {
 	// AssignedTeamID A team of the company; not with `assignedAgentId`.
 	AssignedTeamID *string `json:"assignedTeamId,omitempty"`
 
-	// BlockedBy Ids of issues of the company. One that is given twice is kept once.
-	BlockedBy *IssueBlockers     `json:"blockedBy,omitempty"`
+	// BlockedBy Ids or numbers of issues of the company. One that is given twice is kept once.
+	BlockedBy *[]string          `json:"blockedBy,omitempty"`
 	Budget    *IssueBudgetChange `json:"budget,omitempty"`
 
 	// Description In Markdown, in any number of lines. Empty unless given.
@@ -38,7 +38,7 @@ type AgentIssueDraft struct {
 	// LeaseID A live lease of the agent.
 	LeaseID *string `json:"leaseId"`
 
-	// ParentID An issue of the company that this one is part of; null for none.
+	// ParentID The id or the number of an issue of the company that this one is part of; null for none.
 	ParentID **string `json:"parentId,omitempty" nullable:"true"`
 
 	// Priority Normal unless given.
@@ -208,9 +208,6 @@ type HandoffNote struct {
 	// Note In Markdown; not blank.
 	Note *string `json:"note"`
 }
-
-// IssueBlockers Ids of issues of the company. One that is given twice is kept once.
-type IssueBlockers = []string
 
 // IssueBudgetChange defines model for IssueBudgetChange.
 type IssueBudgetChange struct {
