@@ -16,8 +16,8 @@ TEST       = $(if $(RACE),CGO_ENABLED=1 )go test $(if $(RACE),$(DETECTOR) )$(if 
 	-timeout 90m $(if $(RUN),-run '$(RUN)') $(if $(SKIP),-skip '$(SKIP)')
 
 # Tests that need an installed program have its name in theirs, at one of three levels; two packages need one for every test.
-# One more test waits half a minute for a lease to end.
-SLOW      := (?i:postgres|redis|browser|javascript|python|losesNoDelivery)
+# One more test waits half a minute for a lease to end, and one downloads Go modules that nothing else needs.
+SLOW      := (?i:postgres|redis|browser|javascript|python|losesNoDelivery|generatedGo)
 QUICK     := -skip '$(SLOW)|/$(SLOW)|//$(SLOW)' $$(go list ./... | grep -v -e /store/postgres -e /redislimit)
 VERSION    = $(shell git describe --tags --always --dirty 2>/dev/null)
 COMMIT     = $(shell git rev-parse HEAD 2>/dev/null)

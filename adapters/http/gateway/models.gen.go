@@ -60,7 +60,7 @@ type ApprovalRequest struct {
 	ActionName *string       `json:"actionName"`
 	Cost       *ExpectedCost `json:"cost,omitempty"`
 
-	// ExpiresIn Seconds in which it has to be decided.
+	// ExpiresIn Seconds in which it has to be decided. Default: `14400`.
 	ExpiresIn *int64 `json:"expiresIn,omitempty"`
 
 	// FencingToken The token of the lease. It grows with every lease of the issue.
@@ -71,7 +71,7 @@ type ApprovalRequest struct {
 	// IfDenied What to do then.
 	IfDenied *string `json:"ifDenied,omitempty"`
 
-	// Park Whether to end the lease and wait for the decision without it.
+	// Park Whether to end the lease and wait for the decision without it. Default: `false`.
 	Park *bool `json:"park,omitempty"`
 
 	// Reasoning Why.
@@ -87,7 +87,7 @@ type Charge struct {
 	// Billing How it is paid for, such as `subscription`.
 	Billing *string `json:"billing,omitempty"`
 
-	// Calls How many calls of the model these were.
+	// Calls How many calls of the model these were. Default: `1`.
 	Calls *int64 `json:"calls,omitempty"`
 
 	// Key Names the charge in its run, so that it counts once.
@@ -124,10 +124,10 @@ type Claim struct {
 	LeaseSeconds *int64 `json:"leaseSeconds,omitempty"`
 
 	// RunToken Whether the answer has a `runToken`, a token for this lease alone, to give to a program that does the work. A
-	// claim again under the same `Idempotency-Key` gets a new one; the one before ends.
+	// claim again under the same `Idempotency-Key` gets a new one; the one before ends. Default: `false`.
 	RunToken *bool `json:"runToken,omitempty"`
 
-	// Wait Seconds to wait for an issue.
+	// Wait Seconds to wait for an issue. Default: `0`.
 	Wait *int64 `json:"wait,omitempty"`
 }
 
@@ -186,10 +186,10 @@ type FailureReport struct {
 	// Example: 7
 	FencingToken FencingToken `json:"fencingToken"`
 
-	// Retry Whether another attempt may follow.
+	// Retry Whether another attempt may follow. Default: `true`.
 	Retry *bool `json:"retry,omitempty"`
 
-	// RetryAfter Seconds before the next attempt may begin.
+	// RetryAfter Seconds before the next attempt may begin. Default: `0`.
 	RetryAfter *int64 `json:"retryAfter,omitempty"`
 }
 

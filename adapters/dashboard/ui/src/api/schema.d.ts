@@ -10,7 +10,7 @@ export interface paths {
             header?: never;
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
             };
             cookie?: never;
         };
@@ -35,9 +35,9 @@ export interface paths {
             header?: never;
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
                 /** @description Id of the entry. Anything that is no such id is `not_found`. */
-                entry: components["parameters"]["ActivityEntryID"];
+                entry: components["parameters"]["ActivityEntryIDParameter"];
             };
             cookie?: never;
         };
@@ -57,7 +57,7 @@ export interface paths {
             header?: never;
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
             };
             cookie?: never;
         };
@@ -89,7 +89,7 @@ export interface paths {
             header?: never;
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
             };
             cookie?: never;
         };
@@ -118,7 +118,7 @@ export interface paths {
             header?: never;
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
             };
             cookie?: never;
         };
@@ -142,7 +142,7 @@ export interface paths {
             header?: never;
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
             };
             cookie?: never;
         };
@@ -230,7 +230,7 @@ export interface paths {
             header?: never;
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
             };
             cookie?: never;
         };
@@ -262,9 +262,9 @@ export interface paths {
             header?: never;
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
                 /** @description Id of the agent. Anything that is no such id is `not_found`. */
-                agent: components["parameters"]["AgentID"];
+                agent: components["parameters"]["AgentIDParameter"];
             };
             cookie?: never;
         };
@@ -298,9 +298,9 @@ export interface paths {
             header?: never;
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
                 /** @description Id of the agent. Anything that is no such id is `not_found`. */
-                agent: components["parameters"]["AgentID"];
+                agent: components["parameters"]["AgentIDParameter"];
             };
             cookie?: never;
         };
@@ -323,9 +323,9 @@ export interface paths {
             header?: never;
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
                 /** @description Id of the agent. Anything that is no such id is `not_found`. */
-                agent: components["parameters"]["AgentID"];
+                agent: components["parameters"]["AgentIDParameter"];
             };
             cookie?: never;
         };
@@ -348,9 +348,9 @@ export interface paths {
             header?: never;
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
                 /** @description Id of the agent. Anything that is no such id is `not_found`. */
-                agent: components["parameters"]["AgentID"];
+                agent: components["parameters"]["AgentIDParameter"];
             };
             cookie?: never;
         };
@@ -375,9 +375,9 @@ export interface paths {
             header?: never;
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
                 /** @description Id of the agent. Anything that is no such id is `not_found`. */
-                agent: components["parameters"]["AgentID"];
+                agent: components["parameters"]["AgentIDParameter"];
             };
             cookie?: never;
         };
@@ -400,7 +400,7 @@ export interface paths {
             header?: never;
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
             };
             cookie?: never;
         };
@@ -423,9 +423,9 @@ export interface paths {
             header?: never;
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
                 /** @description Id of the approval. Anything that is no such id is `not_found`. */
-                approval: components["parameters"]["ApprovalID"];
+                approval: components["parameters"]["ApprovalIDParameter"];
             };
             cookie?: never;
         };
@@ -445,9 +445,9 @@ export interface paths {
             header?: never;
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
                 /** @description Id of the approval. Anything that is no such id is `not_found`. */
-                approval: components["parameters"]["ApprovalID"];
+                approval: components["parameters"]["ApprovalIDParameter"];
             };
             cookie?: never;
         };
@@ -470,9 +470,9 @@ export interface paths {
             header?: never;
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
                 /** @description Id of the approval. Anything that is no such id is `not_found`. */
-                approval: components["parameters"]["ApprovalID"];
+                approval: components["parameters"]["ApprovalIDParameter"];
             };
             cookie?: never;
         };
@@ -495,9 +495,9 @@ export interface paths {
             header?: never;
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
                 /** @description Id of the approval. Anything that is no such id is `not_found`. */
-                approval: components["parameters"]["ApprovalID"];
+                approval: components["parameters"]["ApprovalIDParameter"];
             };
             cookie?: never;
         };
@@ -520,9 +520,9 @@ export interface paths {
             header?: never;
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
                 /** @description Id of the approval. Anything that is no such id is `not_found`. */
-                approval: components["parameters"]["ApprovalID"];
+                approval: components["parameters"]["ApprovalIDParameter"];
             };
             cookie?: never;
         };
@@ -546,7 +546,7 @@ export interface paths {
             header?: never;
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
             };
             cookie?: never;
         };
@@ -575,7 +575,7 @@ export interface paths {
             header?: never;
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
                 /** @description Id of the rule. Anything that is no such id is `not_found`. */
                 rule: components["parameters"]["ApprovalRuleID"];
             };
@@ -623,7 +623,7 @@ export interface paths {
             header?: never;
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
             };
             cookie?: never;
         };
@@ -646,7 +646,7 @@ export interface paths {
             header?: never;
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
             };
             cookie?: never;
         };
@@ -703,7 +703,7 @@ export interface paths {
             header?: never;
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
             };
             cookie?: never;
         };
@@ -744,7 +744,7 @@ export interface paths {
             header?: never;
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
             };
             cookie?: never;
         };
@@ -768,7 +768,7 @@ export interface paths {
             header?: never;
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
             };
             cookie?: never;
         };
@@ -792,7 +792,7 @@ export interface paths {
             header?: never;
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
             };
             cookie?: never;
         };
@@ -815,12 +815,12 @@ export interface paths {
             header?: never;
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
                 /**
                  * @description Id or slug of the team. Anything else is `not_found`.
                  * @example research
                  */
-                team: components["parameters"]["Team"];
+                team: components["parameters"]["TeamParameter"];
             };
             cookie?: never;
         };
@@ -843,9 +843,9 @@ export interface paths {
             header?: never;
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
                 /** @description Id of the agent. Anything that is no such id is `not_found`. */
-                agent: components["parameters"]["AgentID"];
+                agent: components["parameters"]["AgentIDParameter"];
             };
             cookie?: never;
         };
@@ -868,7 +868,7 @@ export interface paths {
             header?: never;
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
                 /**
                  * @description Id of the project. Anything else is `not_found`.
                  * @example prj_01j5ze2c4qe7rst8d1b5v9m3fk
@@ -897,9 +897,9 @@ export interface paths {
             header?: never;
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
                 /** @description Id of the issue. Anything that is no such id is `not_found`. */
-                issue: components["parameters"]["IssueID"];
+                issue: components["parameters"]["IssueIDParameter"];
             };
             cookie?: never;
         };
@@ -922,9 +922,9 @@ export interface paths {
             header?: never;
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
                 /** @description Id of the run. Anything that is no such id is `not_found`. */
-                run: components["parameters"]["RunID"];
+                run: components["parameters"]["RunIDParameter"];
             };
             cookie?: never;
         };
@@ -947,7 +947,7 @@ export interface paths {
             header?: never;
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
             };
             cookie?: never;
         };
@@ -972,7 +972,7 @@ export interface paths {
             header?: never;
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
             };
             cookie?: never;
         };
@@ -995,7 +995,7 @@ export interface paths {
             header?: never;
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
             };
             cookie?: never;
         };
@@ -1023,7 +1023,7 @@ export interface paths {
             header?: never;
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
             };
             cookie?: never;
         };
@@ -1071,7 +1071,7 @@ export interface paths {
             header?: never;
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
             };
             cookie?: never;
         };
@@ -1091,7 +1091,7 @@ export interface paths {
             header?: never;
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
             };
             cookie?: never;
         };
@@ -1114,7 +1114,7 @@ export interface paths {
             header?: never;
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
             };
             cookie?: never;
         };
@@ -1134,7 +1134,7 @@ export interface paths {
             header?: never;
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
             };
             cookie?: never;
         };
@@ -1154,7 +1154,7 @@ export interface paths {
             header?: never;
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
             };
             cookie?: never;
         };
@@ -1177,7 +1177,7 @@ export interface paths {
             header?: never;
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
             };
             cookie?: never;
         };
@@ -1200,7 +1200,7 @@ export interface paths {
             header?: never;
             path: {
                 /** @description Id of the webhook. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["WebhookID"];
+                id: components["parameters"]["WebhookIDParameter"];
             };
             cookie?: never;
         };
@@ -1224,9 +1224,9 @@ export interface paths {
             header?: never;
             path: {
                 /** @description Id of the webhook. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["WebhookID"];
+                id: components["parameters"]["WebhookIDParameter"];
                 /** @description Id of a delivery to this webhook. Anything else is `not_found`. */
-                deliveryId: components["parameters"]["DeliveryID"];
+                deliveryId: components["parameters"]["DeliveryIDParameter"];
             };
             cookie?: never;
         };
@@ -1249,9 +1249,9 @@ export interface paths {
             header?: never;
             path: {
                 /** @description Id of the webhook. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["WebhookID"];
+                id: components["parameters"]["WebhookIDParameter"];
                 /** @description Id of a delivery to this webhook. Anything else is `not_found`. */
-                deliveryId: components["parameters"]["DeliveryID"];
+                deliveryId: components["parameters"]["DeliveryIDParameter"];
             };
             cookie?: never;
         };
@@ -1276,7 +1276,7 @@ export interface paths {
             header?: never;
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
             };
             cookie?: never;
         };
@@ -1304,7 +1304,7 @@ export interface paths {
             header?: never;
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
                 /**
                  * @description Id of the goal. Anything else is `not_found`.
                  * @example gl_01j5ze2c4pf4rbt0k2q8ydx9wh
@@ -1340,7 +1340,7 @@ export interface paths {
             header?: never;
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
                 /**
                  * @description Id of the goal. Anything else is `not_found`.
                  * @example gl_01j5ze2c4pf4rbt0k2q8ydx9wh
@@ -1404,7 +1404,7 @@ export interface paths {
             header?: never;
             path: {
                 /** @description Id of the import. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["ImportID"];
+                id: components["parameters"]["ImportIDParameter"];
             };
             cookie?: never;
         };
@@ -1427,7 +1427,7 @@ export interface paths {
             header?: never;
             path: {
                 /** @description Id of the import. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["ImportID"];
+                id: components["parameters"]["ImportIDParameter"];
             };
             cookie?: never;
         };
@@ -1471,7 +1471,7 @@ export interface paths {
             header?: never;
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
             };
             cookie?: never;
         };
@@ -1506,7 +1506,7 @@ export interface paths {
             header?: never;
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
             };
             cookie?: never;
         };
@@ -1530,7 +1530,7 @@ export interface paths {
             header?: never;
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
             };
             cookie?: never;
         };
@@ -1558,9 +1558,9 @@ export interface paths {
             header?: never;
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
                 /** @description Id of the issue. Anything that is no such id is `not_found`. */
-                issue: components["parameters"]["IssueID"];
+                issue: components["parameters"]["IssueIDParameter"];
             };
             cookie?: never;
         };
@@ -1594,9 +1594,9 @@ export interface paths {
             header?: never;
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
                 /** @description Id of the issue. Anything that is no such id is `not_found`. */
-                issue: components["parameters"]["IssueID"];
+                issue: components["parameters"]["IssueIDParameter"];
             };
             cookie?: never;
         };
@@ -1620,9 +1620,9 @@ export interface paths {
             header?: never;
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
                 /** @description Id of the issue. Anything that is no such id is `not_found`. */
-                issue: components["parameters"]["IssueID"];
+                issue: components["parameters"]["IssueIDParameter"];
             };
             cookie?: never;
         };
@@ -1646,9 +1646,9 @@ export interface paths {
             header?: never;
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
                 /** @description Id of the issue. Anything that is no such id is `not_found`. */
-                issue: components["parameters"]["IssueID"];
+                issue: components["parameters"]["IssueIDParameter"];
             };
             cookie?: never;
         };
@@ -1673,9 +1673,9 @@ export interface paths {
             header?: never;
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
                 /** @description Id of the issue. Anything that is no such id is `not_found`. */
-                issue: components["parameters"]["IssueID"];
+                issue: components["parameters"]["IssueIDParameter"];
             };
             cookie?: never;
         };
@@ -1698,9 +1698,9 @@ export interface paths {
             header?: never;
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
                 /** @description Id of the issue. Anything that is no such id is `not_found`. */
-                issue: components["parameters"]["IssueID"];
+                issue: components["parameters"]["IssueIDParameter"];
             };
             cookie?: never;
         };
@@ -1724,9 +1724,9 @@ export interface paths {
             header?: never;
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
                 /** @description Id of the issue. Anything that is no such id is `not_found`. */
-                issue: components["parameters"]["IssueID"];
+                issue: components["parameters"]["IssueIDParameter"];
             };
             cookie?: never;
         };
@@ -1750,9 +1750,9 @@ export interface paths {
             header?: never;
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
                 /** @description Id of the issue. Anything that is no such id is `not_found`. */
-                issue: components["parameters"]["IssueID"];
+                issue: components["parameters"]["IssueIDParameter"];
             };
             cookie?: never;
         };
@@ -1778,9 +1778,9 @@ export interface paths {
             header?: never;
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
                 /** @description Id of the issue. Anything that is no such id is `not_found`. */
-                issue: components["parameters"]["IssueID"];
+                issue: components["parameters"]["IssueIDParameter"];
             };
             cookie?: never;
         };
@@ -1838,7 +1838,7 @@ export interface paths {
             header?: never;
             path: {
                 /** @description Id of the partner. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["PartnerID"];
+                id: components["parameters"]["PartnerIDParameter"];
             };
             cookie?: never;
         };
@@ -1876,7 +1876,7 @@ export interface paths {
             header?: never;
             path: {
                 /** @description Id of the partner. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["PartnerID"];
+                id: components["parameters"]["PartnerIDParameter"];
             };
             cookie?: never;
         };
@@ -1900,7 +1900,7 @@ export interface paths {
             header?: never;
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
             };
             cookie?: never;
         };
@@ -1928,7 +1928,7 @@ export interface paths {
             header?: never;
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
                 /**
                  * @description Id of the project. Anything else is `not_found`.
                  * @example prj_01j5ze2c4qe7rst8d1b5v9m3fk
@@ -1965,7 +1965,7 @@ export interface paths {
             header?: never;
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
                 /**
                  * @description Id of the project. Anything else is `not_found`.
                  * @example prj_01j5ze2c4qe7rst8d1b5v9m3fk
@@ -1995,9 +1995,9 @@ export interface paths {
             header?: never;
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
                 /** @description Id of the issue. Anything that is no such id is `not_found`. */
-                issue: components["parameters"]["IssueID"];
+                issue: components["parameters"]["IssueIDParameter"];
             };
             cookie?: never;
         };
@@ -2020,11 +2020,11 @@ export interface paths {
             header?: never;
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
                 /** @description Id of the issue. Anything that is no such id is `not_found`. */
-                issue: components["parameters"]["IssueID"];
+                issue: components["parameters"]["IssueIDParameter"];
                 /** @description Id of the run. Anything that is no such id is `not_found`. */
-                run: components["parameters"]["RunID"];
+                run: components["parameters"]["RunIDParameter"];
             };
             cookie?: never;
         };
@@ -2047,11 +2047,11 @@ export interface paths {
             header?: never;
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
                 /** @description Id of the issue. Anything that is no such id is `not_found`. */
-                issue: components["parameters"]["IssueID"];
+                issue: components["parameters"]["IssueIDParameter"];
                 /** @description Id of the run. Anything that is no such id is `not_found`. */
-                run: components["parameters"]["RunID"];
+                run: components["parameters"]["RunIDParameter"];
             };
             cookie?: never;
         };
@@ -2081,7 +2081,7 @@ export interface paths {
             header?: never;
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
             };
             cookie?: never;
         };
@@ -2104,12 +2104,12 @@ export interface paths {
             header?: never;
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
                 /**
                  * @description Name of the secret. Case counts. Anything else is `not_found`.
                  * @example anthropic
                  */
-                secret: components["parameters"]["Secret"];
+                secret: components["parameters"]["SecretParameter"];
             };
             cookie?: never;
         };
@@ -2207,7 +2207,7 @@ export interface paths {
             header?: never;
             path: {
                 /** @description Id of the session. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["SessionID"];
+                id: components["parameters"]["SessionIDParameter"];
             };
             cookie?: never;
         };
@@ -2230,7 +2230,7 @@ export interface paths {
             header?: never;
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
             };
             cookie?: never;
         };
@@ -2260,12 +2260,12 @@ export interface paths {
             header?: never;
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
                 /**
                  * @description Id or slug of the team. Anything else is `not_found`.
                  * @example research
                  */
-                team: components["parameters"]["Team"];
+                team: components["parameters"]["TeamParameter"];
             };
             cookie?: never;
         };
@@ -2300,12 +2300,12 @@ export interface paths {
             header?: never;
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
                 /**
                  * @description Id or slug of the team. Anything else is `not_found`.
                  * @example research
                  */
-                team: components["parameters"]["Team"];
+                team: components["parameters"]["TeamParameter"];
             };
             cookie?: never;
         };
@@ -2352,7 +2352,7 @@ export interface paths {
             header?: never;
             path: {
                 /** @description Id of the token. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["TokenID"];
+                id: components["parameters"]["TokenIDParameter"];
             };
             cookie?: never;
         };
@@ -2379,7 +2379,7 @@ export interface paths {
             header?: never;
             path: {
                 /** @description Id of the token. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["TokenID"];
+                id: components["parameters"]["TokenIDParameter"];
             };
             cookie?: never;
         };
@@ -2571,7 +2571,7 @@ export interface paths {
             header?: never;
             path: {
                 /** @description Id of the webhook. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["WebhookID"];
+                id: components["parameters"]["WebhookIDParameter"];
             };
             cookie?: never;
         };
@@ -2611,7 +2611,7 @@ export interface paths {
             header?: never;
             path: {
                 /** @description Id of the webhook. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["WebhookID"];
+                id: components["parameters"]["WebhookIDParameter"];
             };
             cookie?: never;
         };
@@ -2636,7 +2636,7 @@ export interface paths {
             header?: never;
             path: {
                 /** @description Id of the webhook. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["WebhookID"];
+                id: components["parameters"]["WebhookIDParameter"];
             };
             cookie?: never;
         };
@@ -2661,7 +2661,7 @@ export interface paths {
             header?: never;
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
             };
             cookie?: never;
         };
@@ -2691,12 +2691,12 @@ export interface paths {
             header?: never;
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
                 /**
                  * @description Id or slug of the workflow. Anything else is `not_found`.
                  * @example newsletter
                  */
-                workflow: components["parameters"]["Workflow"];
+                workflow: components["parameters"]["WorkflowParameter"];
             };
             cookie?: never;
         };
@@ -4804,9 +4804,9 @@ export interface components {
             blockedBy?: components["schemas"]["IssueBlockers"];
             labels?: components["schemas"]["IssueLabels"];
             budget?: components["schemas"]["IssueBudgetChange"];
-            /** @default 3 */
+            /** @description Default: `3`. */
             maxAttempts?: number;
-            /** @default true */
+            /** @description Default: `true`. */
             requiresReview?: boolean;
             /**
              * Format: date-time
@@ -5019,14 +5019,12 @@ export interface components {
             industryIds?: string[];
             /**
              * @description Whether the key sees the people at leads. With false `contacts` is empty in each lead; its phone and e-mail,
-             *     which are those of the company, are shown.
-             * @default true
+             *     which are those of the company, are shown. Default: `true`.
              */
             contacts?: boolean;
             /**
              * @description Whether the key is a test key: one that reads 1,000 leads which are made up, and always the same, instead of those
-             *     of this instance. Its value begins with `hcp_test_`. This cannot be changed later.
-             * @default false
+             *     of this instance. Its value begins with `hcp_test_`. This cannot be changed later. Default: `false`.
              */
             test?: boolean;
             /**
@@ -5066,10 +5064,7 @@ export interface components {
          *     }
          */
         PartnerRotation: {
-            /**
-             * @description How long the old value stays valid.
-             * @default 86400
-             */
+            /** @description How long the old value stays valid. Default: `86400`. */
             graceSeconds?: number;
         };
         Project: {
@@ -5147,10 +5142,7 @@ export interface components {
          *     }
          */
         ProjectArchiving: {
-            /**
-             * @description Whether its open issues are cancelled.
-             * @default false
-             */
+            /** @description Whether its open issues are cancelled. Default: `false`. */
             cancelOpenIssues?: boolean;
         };
         /** @example run_01j5ze2c4wf6yp1s9d4h8k2tqb */
@@ -5425,10 +5417,7 @@ export interface components {
          *     }
          */
         TokenRotation: {
-            /**
-             * @description How long the old value stays valid.
-             * @default 0
-             */
+            /** @description How long the old value stays valid. Default: `0`. */
             graceSeconds?: number;
         };
         Whoami: {
@@ -5503,10 +5492,7 @@ export interface components {
              *     It cannot be changed later.
              */
             companyId?: string | null;
-            /**
-             * @description Nothing is sent while it is false.
-             * @default true
-             */
+            /** @description Nothing is sent while it is false. Default: `true`. */
             enabled?: boolean;
             description?: components["schemas"]["WebhookDescription"];
         };
@@ -5722,10 +5708,7 @@ export interface components {
             instructions?: string;
             /** @description Id or slug of a team of the company; null for none. */
             team?: string | null;
-            /**
-             * @default none
-             * @enum {string}
-             */
+            /** @description Default: `none`. */
             gate?: "none" | "review" | "approval";
         };
         ActivityEntryList: {
@@ -6319,7 +6302,7 @@ export interface components {
          */
         IfNoneMatch: string;
         /** @description Id of the entry. Anything that is no such id is `not_found`. */
-        ActivityEntryID: components["schemas"]["ActivityEntryID"];
+        ActivityEntryIDParameter: components["schemas"]["ActivityEntryID"];
         /** @description Only the entries of these categories, separated by commas. */
         ActivityCategory: ("agent" | "approval" | "backup" | "budget" | "campaign" | "company" | "goal" | "import" | "key" | "lead" | "partner" | "project" | "run" | "secret" | "store" | "task" | "taxonomy" | "team" | "token" | "webhook" | "workflow")[];
         /**
@@ -6356,9 +6339,9 @@ export interface components {
          */
         ActivityUntil: string;
         /** @description Id of the agent. Anything that is no such id is `not_found`. */
-        AgentID: components["schemas"]["AgentID"];
+        AgentIDParameter: components["schemas"]["AgentID"];
         /** @description Id of the approval. Anything that is no such id is `not_found`. */
-        ApprovalID: components["schemas"]["ApprovalID"];
+        ApprovalIDParameter: components["schemas"]["ApprovalID"];
         /** @description Id of the rule. Anything that is no such id is `not_found`. */
         ApprovalRuleID: string;
         /**
@@ -6389,7 +6372,7 @@ export interface components {
          */
         ApprovalsUntil: string;
         /** @description Id of the company. Anything that is no such id is `not_found`. */
-        CompanyID: components["schemas"]["CompanyID"];
+        CompanyIDParameter: components["schemas"]["CompanyID"];
         /**
          * @description The start of the range: an instant, or `1h`, `24h`, `7d`, `30d` back from now, or a range of the UTC calendar:
          *     `today`, `yesterday`, `this_week`, `last_week`, `this_month`, `last_month`, `this_quarter`, `last_quarter`. Weeks
@@ -6416,16 +6399,16 @@ export interface components {
         /** @description Only the entries of this kind. */
         CostKind: "llm" | "tools" | "runtimeServices";
         /** @description Id of a delivery to this webhook. Anything else is `not_found`. */
-        DeliveryID: components["schemas"]["DeliveryID"];
+        DeliveryIDParameter: components["schemas"]["DeliveryID"];
         /**
          * @description Id of the goal. Anything else is `not_found`.
          * @example gl_01j5ze2c4pf4rbt0k2q8ydx9wh
          */
         GoalID: string;
         /** @description Id of the import. Anything that is no such id is `not_found`. */
-        ImportID: components["schemas"]["ImportID"];
+        ImportIDParameter: components["schemas"]["ImportID"];
         /** @description Id of the issue. Anything that is no such id is `not_found`. */
-        IssueID: components["schemas"]["IssueID"];
+        IssueIDParameter: components["schemas"]["IssueID"];
         /**
          * @description Only the issues in one of these states, separated by commas.
          * @example [
@@ -6460,7 +6443,7 @@ export interface components {
         /** @description Only the issues with this label. */
         IssueLabel: string;
         /** @description Only the issues of this priority. */
-        IssuePriority: "low" | "normal" | "high" | "urgent";
+        IssuePriorityParameter: "low" | "normal" | "high" | "urgent";
         /**
          * @description Only the issues filed at this instant or later.
          * @example 2026-04-11T00:00:00Z
@@ -6472,35 +6455,35 @@ export interface components {
          */
         IssuesUntil: string;
         /** @description Id of the partner. Anything that is no such id is `not_found`. */
-        PartnerID: components["schemas"]["PartnerID"];
+        PartnerIDParameter: components["schemas"]["PartnerID"];
         /**
          * @description Id of the project. Anything else is `not_found`.
          * @example prj_01j5ze2c4qe7rst8d1b5v9m3fk
          */
         ProjectID: string;
         /** @description Id of the run. Anything that is no such id is `not_found`. */
-        RunID: components["schemas"]["RunID"];
+        RunIDParameter: components["schemas"]["RunID"];
         /**
          * @description Name of the secret. Case counts. Anything else is `not_found`.
          * @example anthropic
          */
-        Secret: string;
+        SecretParameter: string;
         /** @description Id of the session. Anything that is no such id is `not_found`. */
-        SessionID: components["schemas"]["SessionID"];
+        SessionIDParameter: components["schemas"]["SessionID"];
         /**
          * @description Id or slug of the team. Anything else is `not_found`.
          * @example research
          */
-        Team: string;
+        TeamParameter: string;
         /** @description Id of the token. Anything that is no such id is `not_found`. */
-        TokenID: components["schemas"]["TokenID"];
+        TokenIDParameter: components["schemas"]["TokenID"];
         /** @description Id of the webhook. Anything that is no such id is `not_found`. */
-        WebhookID: components["schemas"]["WebhookID"];
+        WebhookIDParameter: components["schemas"]["WebhookID"];
         /**
          * @description Id or slug of the workflow. Anything else is `not_found`.
          * @example newsletter
          */
-        Workflow: string;
+        WorkflowParameter: string;
     };
     requestBodies: never;
     headers: {
@@ -6610,7 +6593,7 @@ export interface operations {
             header?: never;
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
             };
             cookie?: never;
         };
@@ -6652,9 +6635,9 @@ export interface operations {
             };
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
                 /** @description Id of the entry. Anything that is no such id is `not_found`. */
-                entry: components["parameters"]["ActivityEntryID"];
+                entry: components["parameters"]["ActivityEntryIDParameter"];
             };
             cookie?: never;
         };
@@ -6743,7 +6726,7 @@ export interface operations {
             header?: never;
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
             };
             cookie?: never;
         };
@@ -6786,7 +6769,7 @@ export interface operations {
             };
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
             };
             cookie?: never;
         };
@@ -6873,7 +6856,7 @@ export interface operations {
             header?: never;
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
             };
             cookie?: never;
         };
@@ -6909,7 +6892,7 @@ export interface operations {
             header?: never;
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
             };
             cookie?: never;
         };
@@ -7171,7 +7154,7 @@ export interface operations {
             header?: never;
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
             };
             cookie?: never;
         };
@@ -7215,7 +7198,7 @@ export interface operations {
             };
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
             };
             cookie?: never;
         };
@@ -7266,9 +7249,9 @@ export interface operations {
             };
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
                 /** @description Id of the agent. Anything that is no such id is `not_found`. */
-                agent: components["parameters"]["AgentID"];
+                agent: components["parameters"]["AgentIDParameter"];
             };
             cookie?: never;
         };
@@ -7312,9 +7295,9 @@ export interface operations {
             };
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
                 /** @description Id of the agent. Anything that is no such id is `not_found`. */
-                agent: components["parameters"]["AgentID"];
+                agent: components["parameters"]["AgentIDParameter"];
             };
             cookie?: never;
         };
@@ -7372,9 +7355,9 @@ export interface operations {
             };
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
                 /** @description Id of the agent. Anything that is no such id is `not_found`. */
-                agent: components["parameters"]["AgentID"];
+                agent: components["parameters"]["AgentIDParameter"];
             };
             cookie?: never;
         };
@@ -7427,9 +7410,9 @@ export interface operations {
             };
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
                 /** @description Id of the agent. Anything that is no such id is `not_found`. */
-                agent: components["parameters"]["AgentID"];
+                agent: components["parameters"]["AgentIDParameter"];
             };
             cookie?: never;
         };
@@ -7482,9 +7465,9 @@ export interface operations {
             };
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
                 /** @description Id of the agent. Anything that is no such id is `not_found`. */
-                agent: components["parameters"]["AgentID"];
+                agent: components["parameters"]["AgentIDParameter"];
             };
             cookie?: never;
         };
@@ -7537,9 +7520,9 @@ export interface operations {
             };
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
                 /** @description Id of the agent. Anything that is no such id is `not_found`. */
-                agent: components["parameters"]["AgentID"];
+                agent: components["parameters"]["AgentIDParameter"];
             };
             cookie?: never;
         };
@@ -7614,7 +7597,7 @@ export interface operations {
             header?: never;
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
             };
             cookie?: never;
         };
@@ -7656,9 +7639,9 @@ export interface operations {
             };
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
                 /** @description Id of the approval. Anything that is no such id is `not_found`. */
-                approval: components["parameters"]["ApprovalID"];
+                approval: components["parameters"]["ApprovalIDParameter"];
             };
             cookie?: never;
         };
@@ -7709,9 +7692,9 @@ export interface operations {
             };
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
                 /** @description Id of the approval. Anything that is no such id is `not_found`. */
-                approval: components["parameters"]["ApprovalID"];
+                approval: components["parameters"]["ApprovalIDParameter"];
             };
             cookie?: never;
         };
@@ -7769,9 +7752,9 @@ export interface operations {
             };
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
                 /** @description Id of the approval. Anything that is no such id is `not_found`. */
-                approval: components["parameters"]["ApprovalID"];
+                approval: components["parameters"]["ApprovalIDParameter"];
             };
             cookie?: never;
         };
@@ -7829,9 +7812,9 @@ export interface operations {
             };
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
                 /** @description Id of the approval. Anything that is no such id is `not_found`. */
-                approval: components["parameters"]["ApprovalID"];
+                approval: components["parameters"]["ApprovalIDParameter"];
             };
             cookie?: never;
         };
@@ -7884,9 +7867,9 @@ export interface operations {
             };
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
                 /** @description Id of the approval. Anything that is no such id is `not_found`. */
-                approval: components["parameters"]["ApprovalID"];
+                approval: components["parameters"]["ApprovalIDParameter"];
             };
             cookie?: never;
         };
@@ -7938,7 +7921,7 @@ export interface operations {
             header?: never;
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
             };
             cookie?: never;
         };
@@ -7982,7 +7965,7 @@ export interface operations {
             };
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
             };
             cookie?: never;
         };
@@ -8033,7 +8016,7 @@ export interface operations {
             };
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
                 /** @description Id of the rule. Anything that is no such id is `not_found`. */
                 rule: components["parameters"]["ApprovalRuleID"];
             };
@@ -8079,7 +8062,7 @@ export interface operations {
             };
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
                 /** @description Id of the rule. Anything that is no such id is `not_found`. */
                 rule: components["parameters"]["ApprovalRuleID"];
             };
@@ -8162,7 +8145,7 @@ export interface operations {
             header?: never;
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
             };
             cookie?: never;
         };
@@ -8206,7 +8189,7 @@ export interface operations {
             };
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
             };
             cookie?: never;
         };
@@ -8365,7 +8348,7 @@ export interface operations {
             };
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
             };
             cookie?: never;
         };
@@ -8409,7 +8392,7 @@ export interface operations {
             };
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
             };
             cookie?: never;
         };
@@ -8467,7 +8450,7 @@ export interface operations {
             };
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
             };
             cookie?: never;
         };
@@ -8525,7 +8508,7 @@ export interface operations {
             };
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
             };
             cookie?: never;
         };
@@ -8578,7 +8561,7 @@ export interface operations {
             };
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
             };
             cookie?: never;
         };
@@ -8632,7 +8615,7 @@ export interface operations {
             header?: never;
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
             };
             cookie?: never;
         };
@@ -8688,12 +8671,12 @@ export interface operations {
             };
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
                 /**
                  * @description Id or slug of the team. Anything else is `not_found`.
                  * @example research
                  */
-                team: components["parameters"]["Team"];
+                team: components["parameters"]["TeamParameter"];
             };
             cookie?: never;
         };
@@ -8751,9 +8734,9 @@ export interface operations {
             };
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
                 /** @description Id of the agent. Anything that is no such id is `not_found`. */
-                agent: components["parameters"]["AgentID"];
+                agent: components["parameters"]["AgentIDParameter"];
             };
             cookie?: never;
         };
@@ -8811,7 +8794,7 @@ export interface operations {
             };
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
                 /**
                  * @description Id of the project. Anything else is `not_found`.
                  * @example prj_01j5ze2c4qe7rst8d1b5v9m3fk
@@ -8874,9 +8857,9 @@ export interface operations {
             };
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
                 /** @description Id of the issue. Anything that is no such id is `not_found`. */
-                issue: components["parameters"]["IssueID"];
+                issue: components["parameters"]["IssueIDParameter"];
             };
             cookie?: never;
         };
@@ -8920,9 +8903,9 @@ export interface operations {
             };
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
                 /** @description Id of the run. Anything that is no such id is `not_found`. */
-                run: components["parameters"]["RunID"];
+                run: components["parameters"]["RunIDParameter"];
             };
             cookie?: never;
         };
@@ -8960,7 +8943,7 @@ export interface operations {
             header?: never;
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
             };
             cookie?: never;
         };
@@ -9029,7 +9012,7 @@ export interface operations {
             header?: never;
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
             };
             cookie?: never;
         };
@@ -9095,7 +9078,7 @@ export interface operations {
             header?: never;
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
             };
             cookie?: never;
         };
@@ -9140,7 +9123,7 @@ export interface operations {
             };
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
             };
             cookie?: never;
         };
@@ -9226,7 +9209,7 @@ export interface operations {
             header?: never;
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
             };
             cookie?: never;
         };
@@ -9262,7 +9245,7 @@ export interface operations {
             header?: never;
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
             };
             cookie?: never;
         };
@@ -9298,7 +9281,7 @@ export interface operations {
             header?: never;
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
             };
             cookie?: never;
         };
@@ -9334,7 +9317,7 @@ export interface operations {
             header?: never;
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
             };
             cookie?: never;
         };
@@ -9370,7 +9353,7 @@ export interface operations {
             header?: never;
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
             };
             cookie?: never;
         };
@@ -9406,7 +9389,7 @@ export interface operations {
             header?: never;
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
             };
             cookie?: never;
         };
@@ -9452,7 +9435,7 @@ export interface operations {
             header?: never;
             path: {
                 /** @description Id of the webhook. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["WebhookID"];
+                id: components["parameters"]["WebhookIDParameter"];
             };
             cookie?: never;
         };
@@ -9494,9 +9477,9 @@ export interface operations {
             };
             path: {
                 /** @description Id of the webhook. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["WebhookID"];
+                id: components["parameters"]["WebhookIDParameter"];
                 /** @description Id of a delivery to this webhook. Anything else is `not_found`. */
-                deliveryId: components["parameters"]["DeliveryID"];
+                deliveryId: components["parameters"]["DeliveryIDParameter"];
             };
             cookie?: never;
         };
@@ -9542,9 +9525,9 @@ export interface operations {
             };
             path: {
                 /** @description Id of the webhook. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["WebhookID"];
+                id: components["parameters"]["WebhookIDParameter"];
                 /** @description Id of a delivery to this webhook. Anything else is `not_found`. */
-                deliveryId: components["parameters"]["DeliveryID"];
+                deliveryId: components["parameters"]["DeliveryIDParameter"];
             };
             cookie?: never;
         };
@@ -9605,7 +9588,7 @@ export interface operations {
             header?: never;
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
             };
             cookie?: never;
         };
@@ -9649,7 +9632,7 @@ export interface operations {
             };
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
             };
             cookie?: never;
         };
@@ -9700,7 +9683,7 @@ export interface operations {
             };
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
                 /**
                  * @description Id of the goal. Anything else is `not_found`.
                  * @example gl_01j5ze2c4pf4rbt0k2q8ydx9wh
@@ -9749,7 +9732,7 @@ export interface operations {
             };
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
                 /**
                  * @description Id of the goal. Anything else is `not_found`.
                  * @example gl_01j5ze2c4pf4rbt0k2q8ydx9wh
@@ -9812,7 +9795,7 @@ export interface operations {
             };
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
                 /**
                  * @description Id of the goal. Anything else is `not_found`.
                  * @example gl_01j5ze2c4pf4rbt0k2q8ydx9wh
@@ -9987,7 +9970,7 @@ export interface operations {
             };
             path: {
                 /** @description Id of the import. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["ImportID"];
+                id: components["parameters"]["ImportIDParameter"];
             };
             cookie?: never;
         };
@@ -10033,7 +10016,7 @@ export interface operations {
             header?: never;
             path: {
                 /** @description Id of the import. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["ImportID"];
+                id: components["parameters"]["ImportIDParameter"];
             };
             cookie?: never;
         };
@@ -10131,7 +10114,7 @@ export interface operations {
                 /** @description Only the issues with this label. */
                 label?: components["parameters"]["IssueLabel"];
                 /** @description Only the issues of this priority. */
-                priority?: components["parameters"]["IssuePriority"];
+                priority?: components["parameters"]["IssuePriorityParameter"];
                 /**
                  * @description Only those that have all of these words, in the texts that the description of the operation names: in any order,
                  *     without regard to case, and within longer words too. `i` finds `İ` and `ı`; `e` does not find `é`. 2 to 200
@@ -10166,7 +10149,7 @@ export interface operations {
             header?: never;
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
             };
             cookie?: never;
         };
@@ -10210,7 +10193,7 @@ export interface operations {
             };
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
             };
             cookie?: never;
         };
@@ -10286,7 +10269,7 @@ export interface operations {
                 /** @description Only the issues with this label. */
                 label?: components["parameters"]["IssueLabel"];
                 /** @description Only the issues of this priority. */
-                priority?: components["parameters"]["IssuePriority"];
+                priority?: components["parameters"]["IssuePriorityParameter"];
                 /**
                  * @description Only those that have all of these words, in the texts that the description of the operation names: in any order,
                  *     without regard to case, and within longer words too. `i` finds `İ` and `ı`; `e` does not find `é`. 2 to 200
@@ -10309,7 +10292,7 @@ export interface operations {
             header?: never;
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
             };
             cookie?: never;
         };
@@ -10353,7 +10336,7 @@ export interface operations {
             };
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
             };
             cookie?: never;
         };
@@ -10402,9 +10385,9 @@ export interface operations {
             };
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
                 /** @description Id of the issue. Anything that is no such id is `not_found`. */
-                issue: components["parameters"]["IssueID"];
+                issue: components["parameters"]["IssueIDParameter"];
             };
             cookie?: never;
         };
@@ -10448,9 +10431,9 @@ export interface operations {
             };
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
                 /** @description Id of the issue. Anything that is no such id is `not_found`. */
-                issue: components["parameters"]["IssueID"];
+                issue: components["parameters"]["IssueIDParameter"];
             };
             cookie?: never;
         };
@@ -10508,9 +10491,9 @@ export interface operations {
             };
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
                 /** @description Id of the issue. Anything that is no such id is `not_found`. */
-                issue: components["parameters"]["IssueID"];
+                issue: components["parameters"]["IssueIDParameter"];
             };
             cookie?: never;
         };
@@ -10568,9 +10551,9 @@ export interface operations {
             };
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
                 /** @description Id of the issue. Anything that is no such id is `not_found`. */
-                issue: components["parameters"]["IssueID"];
+                issue: components["parameters"]["IssueIDParameter"];
             };
             cookie?: never;
         };
@@ -10623,9 +10606,9 @@ export interface operations {
             };
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
                 /** @description Id of the issue. Anything that is no such id is `not_found`. */
-                issue: components["parameters"]["IssueID"];
+                issue: components["parameters"]["IssueIDParameter"];
             };
             cookie?: never;
         };
@@ -10683,9 +10666,9 @@ export interface operations {
             };
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
                 /** @description Id of the issue. Anything that is no such id is `not_found`. */
-                issue: components["parameters"]["IssueID"];
+                issue: components["parameters"]["IssueIDParameter"];
             };
             cookie?: never;
         };
@@ -10738,9 +10721,9 @@ export interface operations {
             };
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
                 /** @description Id of the issue. Anything that is no such id is `not_found`. */
-                issue: components["parameters"]["IssueID"];
+                issue: components["parameters"]["IssueIDParameter"];
             };
             cookie?: never;
         };
@@ -10798,9 +10781,9 @@ export interface operations {
             };
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
                 /** @description Id of the issue. Anything that is no such id is `not_found`. */
-                issue: components["parameters"]["IssueID"];
+                issue: components["parameters"]["IssueIDParameter"];
             };
             cookie?: never;
         };
@@ -10858,9 +10841,9 @@ export interface operations {
             };
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
                 /** @description Id of the issue. Anything that is no such id is `not_found`. */
-                issue: components["parameters"]["IssueID"];
+                issue: components["parameters"]["IssueIDParameter"];
             };
             cookie?: never;
         };
@@ -10909,9 +10892,9 @@ export interface operations {
             header?: never;
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
                 /** @description Id of the issue. Anything that is no such id is `not_found`. */
-                issue: components["parameters"]["IssueID"];
+                issue: components["parameters"]["IssueIDParameter"];
             };
             cookie?: never;
         };
@@ -10955,9 +10938,9 @@ export interface operations {
             };
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
                 /** @description Id of the issue. Anything that is no such id is `not_found`. */
-                issue: components["parameters"]["IssueID"];
+                issue: components["parameters"]["IssueIDParameter"];
             };
             cookie?: never;
         };
@@ -11095,7 +11078,7 @@ export interface operations {
             };
             path: {
                 /** @description Id of the partner. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["PartnerID"];
+                id: components["parameters"]["PartnerIDParameter"];
             };
             cookie?: never;
         };
@@ -11139,7 +11122,7 @@ export interface operations {
             };
             path: {
                 /** @description Id of the partner. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["PartnerID"];
+                id: components["parameters"]["PartnerIDParameter"];
             };
             cookie?: never;
         };
@@ -11183,7 +11166,7 @@ export interface operations {
             };
             path: {
                 /** @description Id of the partner. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["PartnerID"];
+                id: components["parameters"]["PartnerIDParameter"];
             };
             cookie?: never;
         };
@@ -11241,7 +11224,7 @@ export interface operations {
             };
             path: {
                 /** @description Id of the partner. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["PartnerID"];
+                id: components["parameters"]["PartnerIDParameter"];
             };
             cookie?: never;
         };
@@ -11311,7 +11294,7 @@ export interface operations {
             header?: never;
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
             };
             cookie?: never;
         };
@@ -11355,7 +11338,7 @@ export interface operations {
             };
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
             };
             cookie?: never;
         };
@@ -11406,7 +11389,7 @@ export interface operations {
             };
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
                 /**
                  * @description Id of the project. Anything else is `not_found`.
                  * @example prj_01j5ze2c4qe7rst8d1b5v9m3fk
@@ -11455,7 +11438,7 @@ export interface operations {
             };
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
                 /**
                  * @description Id of the project. Anything else is `not_found`.
                  * @example prj_01j5ze2c4qe7rst8d1b5v9m3fk
@@ -11518,7 +11501,7 @@ export interface operations {
             };
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
                 /**
                  * @description Id of the project. Anything else is `not_found`.
                  * @example prj_01j5ze2c4qe7rst8d1b5v9m3fk
@@ -11576,9 +11559,9 @@ export interface operations {
             header?: never;
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
                 /** @description Id of the issue. Anything that is no such id is `not_found`. */
-                issue: components["parameters"]["IssueID"];
+                issue: components["parameters"]["IssueIDParameter"];
             };
             cookie?: never;
         };
@@ -11620,11 +11603,11 @@ export interface operations {
             };
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
                 /** @description Id of the issue. Anything that is no such id is `not_found`. */
-                issue: components["parameters"]["IssueID"];
+                issue: components["parameters"]["IssueIDParameter"];
                 /** @description Id of the run. Anything that is no such id is `not_found`. */
-                run: components["parameters"]["RunID"];
+                run: components["parameters"]["RunIDParameter"];
             };
             cookie?: never;
         };
@@ -11665,11 +11648,11 @@ export interface operations {
             header?: never;
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
                 /** @description Id of the issue. Anything that is no such id is `not_found`. */
-                issue: components["parameters"]["IssueID"];
+                issue: components["parameters"]["IssueIDParameter"];
                 /** @description Id of the run. Anything that is no such id is `not_found`. */
-                run: components["parameters"]["RunID"];
+                run: components["parameters"]["RunIDParameter"];
             };
             cookie?: never;
         };
@@ -11740,7 +11723,7 @@ export interface operations {
             header?: never;
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
             };
             cookie?: never;
         };
@@ -11782,12 +11765,12 @@ export interface operations {
             };
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
                 /**
                  * @description Name of the secret. Case counts. Anything else is `not_found`.
                  * @example anthropic
                  */
-                secret: components["parameters"]["Secret"];
+                secret: components["parameters"]["SecretParameter"];
             };
             cookie?: never;
         };
@@ -11939,7 +11922,7 @@ export interface operations {
             header?: never;
             path: {
                 /** @description Id of the session. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["SessionID"];
+                id: components["parameters"]["SessionIDParameter"];
             };
             cookie?: never;
         };
@@ -11984,7 +11967,7 @@ export interface operations {
             header?: never;
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
             };
             cookie?: never;
         };
@@ -12028,7 +12011,7 @@ export interface operations {
             };
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
             };
             cookie?: never;
         };
@@ -12079,12 +12062,12 @@ export interface operations {
             };
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
                 /**
                  * @description Id or slug of the team. Anything else is `not_found`.
                  * @example research
                  */
-                team: components["parameters"]["Team"];
+                team: components["parameters"]["TeamParameter"];
             };
             cookie?: never;
         };
@@ -12128,12 +12111,12 @@ export interface operations {
             };
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
                 /**
                  * @description Id or slug of the team. Anything else is `not_found`.
                  * @example research
                  */
-                team: components["parameters"]["Team"];
+                team: components["parameters"]["TeamParameter"];
             };
             cookie?: never;
         };
@@ -12178,12 +12161,12 @@ export interface operations {
             };
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
                 /**
                  * @description Id or slug of the team. Anything else is `not_found`.
                  * @example research
                  */
-                team: components["parameters"]["Team"];
+                team: components["parameters"]["TeamParameter"];
             };
             cookie?: never;
         };
@@ -12236,12 +12219,12 @@ export interface operations {
             header?: never;
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
                 /**
                  * @description Id or slug of the team. Anything else is `not_found`.
                  * @example research
                  */
-                team: components["parameters"]["Team"];
+                team: components["parameters"]["TeamParameter"];
             };
             cookie?: never;
         };
@@ -12372,7 +12355,7 @@ export interface operations {
             };
             path: {
                 /** @description Id of the token. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["TokenID"];
+                id: components["parameters"]["TokenIDParameter"];
             };
             cookie?: never;
         };
@@ -12416,7 +12399,7 @@ export interface operations {
             };
             path: {
                 /** @description Id of the token. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["TokenID"];
+                id: components["parameters"]["TokenIDParameter"];
             };
             cookie?: never;
         };
@@ -12467,7 +12450,7 @@ export interface operations {
             };
             path: {
                 /** @description Id of the token. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["TokenID"];
+                id: components["parameters"]["TokenIDParameter"];
             };
             cookie?: never;
         };
@@ -12638,7 +12621,7 @@ export interface operations {
             };
             path: {
                 /** @description Id of the webhook. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["WebhookID"];
+                id: components["parameters"]["WebhookIDParameter"];
             };
             cookie?: never;
         };
@@ -12682,7 +12665,7 @@ export interface operations {
             };
             path: {
                 /** @description Id of the webhook. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["WebhookID"];
+                id: components["parameters"]["WebhookIDParameter"];
             };
             cookie?: never;
         };
@@ -12726,7 +12709,7 @@ export interface operations {
             };
             path: {
                 /** @description Id of the webhook. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["WebhookID"];
+                id: components["parameters"]["WebhookIDParameter"];
             };
             cookie?: never;
         };
@@ -12779,7 +12762,7 @@ export interface operations {
             };
             path: {
                 /** @description Id of the webhook. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["WebhookID"];
+                id: components["parameters"]["WebhookIDParameter"];
             };
             cookie?: never;
         };
@@ -12830,7 +12813,7 @@ export interface operations {
             };
             path: {
                 /** @description Id of the webhook. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["WebhookID"];
+                id: components["parameters"]["WebhookIDParameter"];
             };
             cookie?: never;
         };
@@ -12878,7 +12861,7 @@ export interface operations {
             header?: never;
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
             };
             cookie?: never;
         };
@@ -12922,7 +12905,7 @@ export interface operations {
             };
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
             };
             cookie?: never;
         };
@@ -12973,12 +12956,12 @@ export interface operations {
             };
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
                 /**
                  * @description Id or slug of the workflow. Anything else is `not_found`.
                  * @example newsletter
                  */
-                workflow: components["parameters"]["Workflow"];
+                workflow: components["parameters"]["WorkflowParameter"];
             };
             cookie?: never;
         };
@@ -13022,12 +13005,12 @@ export interface operations {
             };
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
                 /**
                  * @description Id or slug of the workflow. Anything else is `not_found`.
                  * @example newsletter
                  */
-                workflow: components["parameters"]["Workflow"];
+                workflow: components["parameters"]["WorkflowParameter"];
             };
             cookie?: never;
         };
@@ -13072,12 +13055,12 @@ export interface operations {
             };
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
                 /**
                  * @description Id or slug of the workflow. Anything else is `not_found`.
                  * @example newsletter
                  */
-                workflow: components["parameters"]["Workflow"];
+                workflow: components["parameters"]["WorkflowParameter"];
             };
             cookie?: never;
         };
