@@ -31,6 +31,7 @@ type Agent struct {
 	MemoryScopes  []MemoryScope // each once
 	Budget        Budget
 	Requires      []string // the names of actions that need an approval, each once
+	Instructions  string   // how it is to work, Markdown, at most InstructionsLength characters; lists leave it out
 	Hash          string   // of its token: access.Value.Hash
 	Stats         Stats
 	CreatedAt     time.Time
@@ -189,6 +190,11 @@ func (a Agent) move(action Action, what event.Type, at time.Time) (Agent, event.
 
 // Fields returns the agent as the API shows it, without its token.
 func (a Agent) Fields() event.Fields {
+	return append(a.ListedFields(), event.F("instructions", a.Instructions))
+}
+
+// ListedFields returns the agent as lists show it, and events that do not change its instructions: without these, which can be long.
+func (a Agent) ListedFields() event.Fields {
 	return event.Fields{
 		event.F("id", string(a.ID)),
 		event.F("companyId", string(a.Company)),
@@ -237,7 +243,7 @@ func (a *Agent) changed(at time.Time) {
 }
 
 func (a Agent) event(what event.Type) event.Event {
-	return event.Of(what, a.Company, string(a.ID), a.Fields())
+	return event.Of(what, a.Company, string(a.ID), a.ListedFields())
 }
 
 // parseScopes parses memory scopes. One that is given twice is kept once.

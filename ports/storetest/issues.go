@@ -477,7 +477,7 @@ func issueComments(f *fixture) {
 	want := map[id.Issue][]issue.Comment{}
 	say := func(n int) {
 		made := f.newComment(ours[n%2])
-		made.Author = event.Actor("user:" + string(made.ID))
+		made.Author, made.Explains = event.Actor("user:"+string(made.ID)), []issue.Action{"", issue.Reject}[n%2]
 		f.update(commenting(made))
 		want[made.Issue] = append([]issue.Comment{made}, want[made.Issue]...)
 	}

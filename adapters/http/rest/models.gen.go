@@ -35,6 +35,9 @@ type AgentDraft struct {
 	ApprovalPolicy *ApprovalPolicyChange `json:"approvalPolicy,omitempty"`
 	Budget         *AgentBudgetChange    `json:"budget,omitempty"`
 
+	// Instructions How it is to work, in Markdown; null or blank for none.
+	Instructions *AgentInstructions `json:"instructions,omitempty" nullable:"true"`
+
 	// MemoryScopes One that is given twice counts once.
 	MemoryScopes *MemoryScopes `json:"memoryScopes,omitempty"`
 	Model        *Model        `json:"model,omitempty"`
@@ -49,6 +52,9 @@ type AgentDraft struct {
 	TeamID *string `json:"teamId"`
 }
 
+// AgentInstructions How it is to work, in Markdown; null or blank for none.
+type AgentInstructions = *string
+
 // AgentPatch What to change. Everything else of an agent is read-only.
 //
 // Example: {"budget":{"dailyUsd":20},"role":"Lead engineer"}
@@ -60,6 +66,9 @@ type AgentPatch struct {
 	AdapterConfig  *AdapterConfig        `json:"adapterConfig,omitempty"`
 	ApprovalPolicy *ApprovalPolicyChange `json:"approvalPolicy,omitempty"`
 	Budget         *AgentBudgetChange    `json:"budget,omitempty"`
+
+	// Instructions How it is to work, in Markdown; null or blank for none.
+	Instructions *AgentInstructions `json:"instructions,omitempty" nullable:"true"`
 
 	// MemoryScopes One that is given twice counts once.
 	MemoryScopes *MemoryScopes `json:"memoryScopes,omitempty"`

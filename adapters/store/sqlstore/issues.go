@@ -160,6 +160,7 @@ var commentTable = tableOf("issue_comments", nil,
 	asText("issue_id", func(c *issue.Comment) *id.Issue { return &c.Issue }).fixed(),
 	asText("author", func(c *issue.Comment) *event.Actor { return &c.Author }).fixed(),
 	asText("body", func(c *issue.Comment) *string { return &c.Body }).fixed(),
+	asText("explains", func(c *issue.Comment) *issue.Action { return &c.Explains }).fixed(),
 	asMillis(createdAt, func(c *issue.Comment) *time.Time { return &c.CreatedAt }).fixed(),
 )
 
