@@ -21,7 +21,9 @@ type Agent struct {
 	} `json:"budget"`
 	CreatedAt string `json:"createdAt"`
 	UpdatedAt string `json:"updatedAt"`
-	Token     string `json:"token"` // empty but in the first answers to HireAgent and RotateAgentToken
+
+	Instructions string `json:"instructions"` // Markdown; empty in lists too
+	Token        string `json:"token"`        // empty but in the first answers to HireAgent and RotateAgentToken
 }
 
 const agents, oneAgent = "/v1/companies/{id}/agents", "/v1/companies/{id}/agents/{agent}"
@@ -35,10 +37,12 @@ var (
 	HireAgent = declare(Operation{
 		ID: "hireAgent", Method: http.MethodPost, Path: agents, Shows: Agent{},
 		Fields: []string{"teamId", "name", "role", "adapter", "adapterConfig", "model", "memoryScopes", "budget.perTaskUsd",
-			"budget.dailyUsd", "approvalPolicy.requires"},
+			"budget.dailyUsd", "approvalPolicy.requires", "instructions"},
 	})
 	UpdateAgent = declare(Operation{
-		ID: "updateAgent", Method: http.MethodPatch, Path: oneAgent, Fields: []string{"adapterConfig"}, Shows: Agent{},
+		ID: "updateAgent", Method: http.MethodPatch, Path: oneAgent, Shows: Agent{},
+		Fields: []string{"name", "role", "adapter", "adapterConfig", "model", "memoryScopes", "budget.perTaskUsd", "budget.dailyUsd",
+			"approvalPolicy.requires", "instructions"},
 	})
 	GetAgent    = declare(Operation{ID: "getAgent", Method: http.MethodGet, Path: oneAgent, Shows: Agent{}})
 	PauseAgent  = declare(Operation{ID: "pauseAgent", Method: http.MethodPost, Path: oneAgent + "/pause", Shows: Agent{}})
