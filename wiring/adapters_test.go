@@ -188,7 +188,7 @@ func TestAProgramHasWhatItNeedsAndNothingElse(t *testing.T) {
 			t.Errorf("it runs in %s, %v", lines[0], err)
 		}
 		for _, line := range lines[1:] {
-			if line == "# Write" {
+			if line == "# Issue 2: Write" {
 				break
 			}
 			name, value, _ := strings.Cut(line, "=")
@@ -203,7 +203,7 @@ func TestAProgramHasWhatItNeedsAndNothingElse(t *testing.T) {
 				t.Errorf("the environment has no %s:\n%s", name, log)
 			}
 		}
-		for _, part := range []string{"# Write", "With care.", "- 1: Write", `"mcpServers"`, `"description":"With care."`} {
+		for _, part := range []string{"# Issue 2: Write", "With care.", "- 1: Write (", `"mcpServers"`, `"description":"With care."`} {
 			if !strings.Contains(log, part) {
 				t.Errorf("the program does not get %s:\n%s", part, log)
 			}

@@ -2,7 +2,9 @@ package programs_test
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
@@ -143,6 +145,36 @@ func TestTheWorkspaceIsKeptAndTheResultIsNot(t *testing.T) {
 		if info, err := os.Stat(path); err != nil || info.Mode() != os.ModeDir|0o700 {
 			t.Errorf("%s: %v, %v", path, info.Mode(), err)
 		}
+	}
+}
+
+func TestInstructionsAreWrittenIntoANewWorkspaceAlone(t *testing.T) {
+	t.Parallel()
+	w := newPrograms(t)
+	issueOf := func(name string) id.Issue { return id.Issue(strings.Replace(string(runOf(t, name)), "run_", "iss_", 1)) }
+	run := func(name, text string, alter func(program *outbound.Program), want string) {
+		t.Helper()
+		program := script(text)
+		program.Issue, program.Run, program.Instructions = issueOf(name), runOf(t, name, text), []byte("Be brief.\n")
+		if alter != nil {
+			alter(&program)
+		}
+		if got := w.run(program); got.Output != want || got.Code != 0 {
+			t.Errorf("%s: %+v, want %q", name, got, want)
+		}
+	}
+	run("new", "cat AGENTS.md CLAUDE.md; rm AGENTS.md; echo mine >CLAUDE.md", nil, "Be brief.\nBe brief.\n")
+	run("new", "ls; cat CLAUDE.md", nil, "CLAUDE.md\nmine\n") // nothing is written a second time
+	run("inside", `cat "$HOLDCO_WORKSPACE"/*.md; ls`, func(program *outbound.Program) { program.Directory = "a/b" }, "Be brief.\nBe brief.\n")
+	run("none", "ls", func(program *outbound.Program) { program.Instructions = nil }, "")
+	run("none", "ls .", nil, "") // it is there already
+
+	// A program of another issue can make a workspace before it is used, with links that lead elsewhere.
+	elsewhere := filepath.Join(t.TempDir(), "elsewhere")
+	run("maker", fmt.Sprintf("mkdir ../%[1]s; ln -s %[2]s ../%[1]s/AGENTS.md", issueOf("made"), elsewhere), nil, "")
+	run("made", "ls", nil, "AGENTS.md\n")
+	if _, err := os.Lstat(elsewhere); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("a link was followed: %v", err)
 	}
 }
 

@@ -26,6 +26,9 @@ const (
 	logFolder = "logs"
 )
 
+// instructionFiles are what coding agents read by themselves in the folder that they work in.
+var instructionFiles = []string{"AGENTS.md", "CLAUDE.md"}
+
 // workspace is where a program runs.
 type workspace struct {
 	path      string // of the workspace, absolute
@@ -46,7 +49,11 @@ func (p *Programs) prepare(program outbound.Program) (workspace, error) {
 	defer company.Close()
 
 	name := filepath.Join("issues", string(program.Issue))
+	_, found := company.Lstat(name)
 	inside, err := makeIn(company, path, name)
+	if err == nil && errors.Is(found, fs.ErrNotExist) {
+		err = instruct(company, inside, program.Instructions)
+	}
 	if err != nil {
 		return workspace{}, unusable(err, "The workspace of the issue cannot be used")
 	}
@@ -71,6 +78,27 @@ func (p *Programs) prepare(program outbound.Program) (workspace, error) {
 		return workspace{}, unusable(err, "The directory %q cannot be used", program.Directory)
 	}
 	return place, nil
+}
+
+// instruct writes the instructions, if there are any, into a workspace that is new. What has the name of such a file stays.
+func instruct(company *os.Root, inside string, instructions []byte) error {
+	if len(instructions) == 0 {
+		return nil
+	}
+	for _, name := range instructionFiles {
+		file, err := create(company, filepath.Join(inside, name))
+		if errors.Is(err, fs.ErrExist) {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		_, err = file.Write(instructions)
+		if err = errors.Join(err, file.Close()); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // unusable is a refusal because of what is in a workspace.

@@ -77,8 +77,9 @@ func (w Worker) Work(ctx context.Context, lease Lease, program agent.Program, mo
 	running, err := w.Programs.Start(outbound.Program{
 		Company: lease.Issue.Company, Issue: lease.Issue.ID, Run: lease.Run.ID,
 		Command: program.Command, Directory: program.Directory, Env: lease.env(env, w.GatewayURL),
-		Stdin: lease.stdin(program.Stdin), Context: lease.shown, MCP: mcpFile(w.GatewayURL),
-		Grace: program.Grace, Hidden: hidden, Output: spent.Write,
+		Stdin: lease.stdin(program), Context: lease.shown, MCP: mcpFile(w.GatewayURL),
+		Instructions: []byte(lease.Context.Agent.Instructions),
+		Grace:        program.Grace, Hidden: hidden, Output: spent.Write,
 	})
 	if broken, isBroken := errors.AsType[outbound.WorkspaceError](err); isBroken {
 		// Another attempt would find the same: that is the failure of an attempt, not of the adapter.

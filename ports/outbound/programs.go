@@ -42,6 +42,11 @@ type Program struct {
 	Context   []byte // the content of HOLDCO_CONTEXT_FILE, which is .holdco/context.json in the workspace
 	MCP       []byte // of HOLDCO_MCP_FILE, .holdco/mcp.json
 	Grace     time.Duration
+
+	// Instructions are the content of AGENTS.md and CLAUDE.md in a workspace that is new, unless files of these names are there. Empty:
+	// there are none.
+	Instructions []byte
+
 	Hidden    redact.Hidden // in the log, and in Exit
 
 	// Output is called with what it writes to its standard output, one piece after the other, the last before Ended. It must not
