@@ -151,7 +151,9 @@ func TestTheWorkspaceIsKeptAndTheResultIsNot(t *testing.T) {
 func TestInstructionsAreWrittenIntoANewWorkspaceAlone(t *testing.T) {
 	t.Parallel()
 	w := newPrograms(t)
-	issueOf := func(name string) id.Issue { return id.Issue(strings.Replace(string(runOf(t, name)), "run_", "iss_", 1)) }
+	issueOf := func(name string) id.Issue {
+		return id.Issue(strings.Replace(string(runOf(t, name)), "run_", "iss_", 1))
+	}
 	run := func(name, text string, alter func(program *outbound.Program), want string) {
 		t.Helper()
 		program := script(text)

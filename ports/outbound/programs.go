@@ -47,7 +47,7 @@ type Program struct {
 	// there are none.
 	Instructions []byte
 
-	Hidden    redact.Hidden // in the log, and in Exit
+	Hidden redact.Hidden // in the log, and in Exit
 
 	// Output is called with what it writes to its standard output, one piece after the other, the last before Ended. It must not
 	// keep the piece, and the program waits while it takes long. nil: nobody asks.

@@ -3052,6 +3052,12 @@ export interface components {
             };
             createdAt: components["schemas"]["Instant"];
             updatedAt: components["schemas"]["Instant"];
+            /**
+             * @description How it is to work, in Markdown; empty when there are none. Lists leave it out, and so do events that do not change
+             *     it. It stands in the prompt and the context of its leases.
+             * @example Write short sentences. Run the tests before you finish.
+             */
+            instructions?: string;
             /** @description The token. Shown once in the answers to hire and rotate-token. */
             token?: string;
         };
@@ -3084,6 +3090,7 @@ export interface components {
             memoryScopes?: components["schemas"]["MemoryScopes"];
             budget?: components["schemas"]["AgentBudgetChange"];
             approvalPolicy?: components["schemas"]["ApprovalPolicyChange"];
+            instructions?: components["schemas"]["AgentInstructions"];
         };
         /**
          * @description What to change. Everything else of an agent is read-only.
@@ -3103,6 +3110,7 @@ export interface components {
             memoryScopes?: components["schemas"]["MemoryScopes"];
             budget?: components["schemas"]["AgentBudgetChange"];
             approvalPolicy?: components["schemas"]["ApprovalPolicyChange"];
+            instructions?: components["schemas"]["AgentInstructions"];
         };
         /**
          * @description At most 16 KiB. The variables in `env` of the adapter `process` are texts, or refer to secrets of the company:
@@ -3112,6 +3120,8 @@ export interface components {
             [key: string]: unknown;
         };
         Model: string;
+        /** @description How it is to work, in Markdown; null or blank for none. */
+        AgentInstructions: string | null;
         /** @description One that is given twice counts once. */
         MemoryScopes: ("agent" | "project" | "client" | "company")[];
         ApprovalPolicyChange: {

@@ -42,6 +42,9 @@ export const agent = {
   goneText: (id: string) => `${id} is no agent of this company.`,
   requires: "Actions that need an approval",
   requiresHelp: "One in a line. Holdco itself refuses issue.create and issue.complete without one.",
+  instructions: "Instructions",
+  instructionsHelp:
+    "How it is to work, in Markdown. They stand in its prompt, and as AGENTS.md and CLAUDE.md in new workspaces.",
   memory: "Memory",
   memoryScopes: { agent: "Its own", project: "Of the project", client: "Of the client", company: "Of the company" },
   id: "Id",
