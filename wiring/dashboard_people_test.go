@@ -115,6 +115,8 @@ func TestPeopleHireAndChangeAgentsByKeyboardInABrowser(t *testing.T) {
 	tab.Expect(422)
 	tab.Push("Save")
 	tab.See("adapterConfig.command")
+	retype(tab, "Instructions", "Be *brief*. Run the tests first.")
+	tab.Look("agent_instructions")
 	retype(tab, "Adapter settings", `{"env": {"KEY": {"secret": "anthropic"}}}`)
 	tab.Push("Save")
 	tab.See("Saved")
@@ -131,7 +133,8 @@ func TestPeopleHireAndChangeAgentsByKeyboardInABrowser(t *testing.T) {
 	tab.Push("Save mine")
 	tab.See("Saved")
 	now := resttest.Data[apiAgent](t, s.Get(ada.path()))
-	if now.Role != "Editor" || now.Status != "paused" || !strings.Contains(string(now.AdapterConfig), `"anthropic"`) {
+	if now.Role != "Editor" || now.Status != "paused" || !strings.Contains(string(now.AdapterConfig), `"anthropic"`) ||
+		now.Instructions != "Be *brief*. Run the tests first." {
 		t.Errorf("%+v", now)
 	}
 
