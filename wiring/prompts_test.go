@@ -1,16 +1,20 @@
 package wiring_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
 
 	"holdco/adapters/http/rest/resttest"
 )
 
-// prompted waits for the end of the run of an attempt that has this fencing token, and returns what its program, which repeats it, was told.
+// prompted waits for the end of the run that has a fencing token, and returns what its program, which repeats it, was told.
 func (s *instance) prompted(t *testing.T, of apiIssue, token int64) string {
 	t.Helper()
 	var run apiRun
@@ -87,9 +91,56 @@ func TestAProgramIsToldWhyItsResultWasRejected(t *testing.T) {
 		s.reaches(t, task, "review")
 		s.moved(t, task, "accept", "")
 		after := s.named(t, acme, ada, `,"blockedBy":["`+task.ID+`"]`)
-		says(t, s.prompted(t, after, 1), fmt.Sprintf("- %d: Write (done, %s). Its result:\n\n```markdown\nResult 3\n```", task.Number, task.ID))
+		says(t, s.prompted(t, after, 1),
+			fmt.Sprintf("- %d: Write (done, %s). Its result:\n\n```markdown\nResult 3\n```", task.Number, task.ID))
 	})
 }
+
+func TestAContextHasTheResultsOfChildrenAndBlockers(t *testing.T) {
+	t.Parallel()
+	eachStore(t, func(t *testing.T, s *instance) {
+		acme, _, all := s.workers(t, 1)
+		ada := all[0]
+		done := func(members, result string) apiIssue {
+			t.Helper()
+			i := s.file(t, acme, `,"requiresReview":false`+members)
+			ada.call(t, ada.claim(t, ""), "complete", `"result":`+result).Is(t, 200, "")
+			return i
+		}
+		blocker := done("", `{"n":1e0}`)
+		parent := s.file(t, acme, `,"blockedBy":["`+blocker.ID+`"],"assignedAgentId":"`+ada.ID+`","notBefore":"`+s.ahead(t, time.Hour)+`"`)
+		long := strings.Repeat("ä", 10<<10)
+		child := done(`,"parentId":"`+parent.ID+`"`, `"`+long+`"`)
+		s.Patch(parent.path(), `{"notBefore":null}`).Is(t, 200, "")
+		answer := ada.In(t).Post(leases, "")
+		claimed := resttest.Data[struct {
+			LeaseID string
+			Context apiPrompted
+		}](t, answer)
+		path := leases + "/" + claimed.LeaseID + "/context"
+		for name, shown := range map[string]apiPrompted{
+			"the claim":   claimed.Context,
+			"the context": resttest.Data[apiPrompted](t, ada.In(t).Get(path)),
+		} {
+			want := apiPrompted{
+				Blockers: []apiRelated{{ID: blocker.ID, Result: []byte(`{"n":1e0}`)}},
+				Children: []apiRelated{{ID: child.ID, Result: []byte(`"` + long[:16<<10] + `"`), ResultCut: true}},
+			}
+			if diff := cmp.Diff(want, shown); diff != "" {
+				t.Errorf("%s: %s", name, diff)
+			}
+		}
+	})
+}
+
+// apiRelated is an issue in a context.
+type apiRelated struct {
+	ID        string
+	Result    json.RawMessage
+	ResultCut bool
+}
+
+type apiPrompted struct{ Blockers, Children []apiRelated }
 
 // nameOfRoot is the name of the token with which the tests call.
 func (s *instance) nameOfRoot(t *testing.T) string {

@@ -167,7 +167,8 @@ func TestInstructionsAreWrittenIntoANewWorkspaceAlone(t *testing.T) {
 	}
 	run("new", "cat AGENTS.md CLAUDE.md; rm AGENTS.md; echo mine >CLAUDE.md", nil, "Be brief.\nBe brief.\n")
 	run("new", "ls; cat CLAUDE.md", nil, "CLAUDE.md\nmine\n") // nothing is written a second time
-	run("inside", `cat "$HOLDCO_WORKSPACE"/*.md; ls`, func(program *outbound.Program) { program.Directory = "a/b" }, "Be brief.\nBe brief.\n")
+	inside := func(program *outbound.Program) { program.Directory = "a/b" }
+	run("inside", `cat "$HOLDCO_WORKSPACE"/*.md; ls`, inside, "Be brief.\nBe brief.\n")
 	run("none", "ls", func(program *outbound.Program) { program.Instructions = nil }, "")
 	run("none", "ls .", nil, "") // it is there already
 

@@ -48,9 +48,14 @@ type workContext struct {
 		colleague
 		Instructions string `json:"instructions"`
 	} `json:"agent"`
-	Team            *purpose          `json:"team"`
-	Manager         *colleague        `json:"manager"`
-	Company         purpose           `json:"company"`
+	Team *struct {
+		Name string `json:"name"`
+	} `json:"team"`
+	Manager *colleague `json:"manager"`
+	Company struct {
+		Name        string `json:"name"`
+		Description string `json:"description"`
+	} `json:"company"`
 	Requires        []string          `json:"requires"`
 	ApprovedActions []string          `json:"approvedActions"`
 	Goal            *purpose          `json:"goal"`
@@ -77,10 +82,9 @@ type colleague struct {
 	Role string   `json:"role"`
 }
 
-// purpose is what an issue is for, or who has it done: a goal or a project, a team or the company.
+// purpose is what an issue is for: a goal or a project.
 type purpose struct {
 	Title       string `json:"title"`
-	Name        string `json:"name"`
 	Description string `json:"description"`
 	TargetDate  string `json:"targetDate"` // empty: none
 }

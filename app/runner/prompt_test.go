@@ -25,8 +25,8 @@ func shownLease(t interface{ Fatal(args ...any) }, issue, context object) []byte
 	lease := object{
 		"leaseId": "lse_01j5ze2c4vqe7rst8d1b5v9m3f", "fencingToken": 7, "leaseSeconds": 300, "runToken": "hcr_secret",
 		"issue": object{
-			"id": "iss_01j5ze2c4tf0e9m8k2r6c3w7bd", "companyId": "cmp_01j5ze2c4nf8vtkkq4d9w6m7xr", "number": 12, "title": "Write the newsletter",
-			"description": "", "attempt": 1, "maxAttempts": 3, "requiresReview": false,
+			"id": "iss_01j5ze2c4tf0e9m8k2r6c3w7bd", "companyId": "cmp_01j5ze2c4nf8vtkkq4d9w6m7xr",
+			"number": 12, "title": "Write the newsletter", "description": "", "attempt": 1, "maxAttempts": 3, "requiresReview": false,
 		},
 		"run":    object{"id": "run_01j5ze2c4vf6yp1s9d4h8k2tqa", "agentId": "agt_01j5ze2c4rfkvadq1c7w3n5x8t"},
 		"budget": object{"remainingUsd": nil, "level": "none"},
@@ -56,8 +56,8 @@ const grace = "token:tok_01j5ze2c4m6yt3d8q1v7w5k9na"
 // approvalOf is an approval that the agent asked for.
 func approvalOf(status string, more object) object {
 	asked := object{
-		"id": "apr_01j5ze2c4wgm3c8q1v7w5k9nab", "agentId": "agt_01j5ze2c4rfkvadq1c7w3n5x8t", "actionName": "send", "action": "Send it to\nall readers",
-		"status": status, "edits": nil, "note": "", "commentCount": 0, "decidedBy": nil,
+		"id": "apr_01j5ze2c4wgm3c8q1v7w5k9nab", "agentId": "agt_01j5ze2c4rfkvadq1c7w3n5x8t", "actionName": "send",
+		"action": "Send it to\nall readers", "status": status, "edits": nil, "note": "", "commentCount": 0, "decidedBy": nil,
 	}
 	maps.Copy(asked, more)
 	return asked
@@ -80,20 +80,21 @@ func situations() map[string]struct {
 		reports        usage.Kind
 	}
 	names := object{grace: "Grace Hopper"}
+	const eve = "agt_01j5ze2c4rfkvadq1c7w3n5x8m"
 	return map[string]situation{
 		"minimal": {},
 		"first": {
 			object{"description": "Tell of the *new* anvils.\n\n- 300 words\n", "requiresReview": true},
 			object{
-				"manager":      object{"id": "agt_01j5ze2c4rfkvadq1c7w3n5x8m", "name": "Eve", "role": "Editor in chief"},
+				"manager":      object{"id": eve, "name": "Eve", "role": "Editor in chief"},
 				"company":      object{"id": "cmp_01j5ze2c4nf8vtkkq4d9w6m7xr", "name": "Acme", "description": "We deliver anvils."},
 				"budget":       object{"remainingUsd": 4.75, "level": "none"},
 				"instructions": "Mention no prices.",
 				"comments": []any{
 					object{"author": grace, "body": "Mention the new rockets.", "createdAt": "2026-08-01T10:00:00.000Z"},
-					object{"author": "agent:agt_01j5ze2c4rfkvadq1c7w3n5x8m", "body": "```\nBuy\n```", "createdAt": "2026-08-01T11:00:00.000Z"},
+					object{"author": "agent:" + eve, "body": "```\nBuy\n```", "createdAt": "2026-08-01T11:00:00.000Z"},
 				},
-				"names": object{grace: "Grace Hopper", "agent:agt_01j5ze2c4rfkvadq1c7w3n5x8m": "Eve"},
+				"names": object{grace: "Grace Hopper", "agent:" + eve: "Eve"},
 			}, usage.ClaudeJSON,
 		},
 		"instructions": {nil, object{
@@ -123,7 +124,7 @@ func situations() map[string]struct {
 		}, usage.None},
 		"approved_with_edits": {nil, object{
 			"requires": []any{"send"}, "approvedActions": []any{"send"}, "approvals": []any{
-				approvalOf("approved", object{"agentId": "agt_01j5ze2c4rfkvadq1c7w3n5x8m", "decidedBy": "rule:apl_01j5ze2c4wgm3c8q1v7w5k9nab"}),
+				approvalOf("approved", object{"agentId": eve, "decidedBy": "rule:apl_01j5ze2c4wgm3c8q1v7w5k9nab"}),
 				approvalOf("approved_with_edits", object{"edits": object{"at": "22:00"}, "decidedBy": "user:somebody"}),
 			},
 		}, usage.None},
@@ -146,7 +147,9 @@ func situations() map[string]struct {
 		}, usage.None},
 		"purpose": {nil, object{
 			"project": object{"id": "prj_1", "title": "Spring campaign", "description": "Everything about anvils."},
-			"goal":    object{"id": "gl_1", "title": "Be known in every canyon", "description": "Coyotes first.", "targetDate": "2026-12-31"},
+			"goal": object{
+				"id": "gl_1", "title": "Be known in every canyon", "description": "Coyotes first.", "targetDate": "2026-12-31",
+			},
 		}, usage.None},
 	}
 }
@@ -170,8 +173,10 @@ func TestThePromptFitsTheSituation(t *testing.T) {
 
 func TestThePromptHidesTheTokenAndTakesLeasesOfEarlierServers(t *testing.T) {
 	t.Parallel()
-	got, err := runner.Prompt([]byte(`{"leaseId":"lse_1","fencingToken":2,"runToken":"hcr_secret","issue":{"number":3,"title":"Old","attempt":1},
-		"context":{"goal":null,"parents":[{"number":1,"title":"Above","status":"queued"}],"lastError":null}}`), usage.None)
+	got, err := runner.Prompt([]byte(`{"leaseId":"lse_1","fencingToken":2,"runToken":"hcr_secret",
+		"issue":{"number":3,"title":"Old","attempt":1},
+		"context":{"goal":null,"parents":[{"number":1,"title":"Above","status":"queued"}],
+		"lastError":null}}`), usage.None)
 	must(t, err)
 	if !strings.HasPrefix(got, "# Issue 3: Old\n") || !strings.Contains(got, "lse_1#2") || strings.Contains(got, "hcr_secret") ||
 		strings.Contains(got, "You are") {

@@ -155,7 +155,8 @@ func TestAnAgentIsShownAsTheAPIDoes(t *testing.T) {
 		`"memoryScopes":["project","agent"],"budget":{"perTaskUsd":2.5,"dailyUsd":null},` +
 		`"approvalPolicy":{"requires":["issue.create","deploy.*"]},` +
 		`"stats":{"tasksCompleted":2,"tasksFailed":1,"averageTaskUsd":3.333333,"lastActiveAt":"2026-04-11T12:00:00.000Z",` +
-		`"adapterFailures":4},"createdAt":"2026-04-11T11:00:00.000Z","updatedAt":"2026-04-11T12:00:00.000Z","instructions":"*Tests* first."}`
+		`"adapterFailures":4},"createdAt":"2026-04-11T11:00:00.000Z","updatedAt":"2026-04-11T12:00:00.000Z",` +
+		`"instructions":"*Tests* first."}`
 	const bare = `{"id":"agt_01h455vb4pex5vsknk084sn02q","companyId":"cmp_01h455vb4pex5vsknk084sn02q",` +
 		`"teamId":"tm_01h455vb4pex5vsknk084sn02q","slotId":null,"name":"Ada","role":"Engineer",` +
 		`"adapter":"process","adapterConfig":{},"model":"","status":"retired","memoryScopes":[],` +
