@@ -55,6 +55,8 @@ type apiContext struct {
 	Comments          []apiComment
 	Checkpoints       []apiCheckpoint
 	LastError         *struct{ Code, Message string }
+	FormerResult      json.RawMessage
+	Rejection         *struct{ Note string }
 	Instructions      string
 }
 
