@@ -270,6 +270,7 @@ var layers = []layer{
 		libraries: []string{otel},
 		inTests:   []string{otlp, protobuf},
 	},
+	{folders: []string{"adapters/scriptedmodel"}},
 	{
 		folders: []string{"adapters/archive"}, ours: slices.Concat(domain, ports, []string{"adapters/system/partial"}),
 		libraries: []string{"filippo.io/age", "github.com/klauspost/compress"},
