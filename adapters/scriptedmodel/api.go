@@ -29,6 +29,7 @@ func (a answer) callID(prefix string, index int) string {
 type call struct {
 	tool      tool
 	arguments string
+	code      string // instead of arguments, for a tool that runs it
 }
 
 // api is one of the APIs.

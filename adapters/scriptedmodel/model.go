@@ -205,7 +205,7 @@ func (m *Model) calls(s Step, tools []tool, body string) []call {
 		for name, pattern := range m.Values {
 			arguments = strings.ReplaceAll(arguments, "${"+name+"}", lastMatch(pattern, body))
 		}
-		calls[i] = call{tool: find(tools, planned.Tool), arguments: arguments}
+		calls[i] = callOf(tools, planned.Tool, arguments)
 	}
 	return calls
 }

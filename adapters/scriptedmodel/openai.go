@@ -16,6 +16,12 @@ func answerResponses(w http.ResponseWriter, _ *http.Request, a answer) {
 			"type": "function_call", "id": a.callID("fc", i), "call_id": a.callID("call", i), "name": c.tool.name,
 			"arguments": c.arguments, "status": "completed",
 		}
+		if c.code != "" {
+			item = object{
+				"type": "custom_tool_call", "id": a.callID("ctc", i), "call_id": a.callID("call", i), "name": c.tool.name, "input": c.code,
+				"status": "completed",
+			}
+		}
 		if c.tool.namespace != "" {
 			item["namespace"] = c.tool.namespace
 		}
