@@ -191,7 +191,8 @@ func (k *kitchen) shell(t *testing.T, directory, script string, environ ...strin
 	t.Helper()
 	command := exec.CommandContext(t.Context(), "sh", "-c", script)
 	command.Dir = directory
-	command.Env = slices.Concat(os.Environ(), environ)
+	watched, _ := processtest.Environ() // by which holdco ends, because the shell is its parent
+	command.Env = slices.Concat(os.Environ(), environ, []string{watched + "="})
 	for name, value := range k.environ {
 		command.Env = append(command.Env, name+"="+value)
 	}
@@ -255,7 +256,11 @@ func (k *kitchen) hires(t *testing.T, s *instance, in company) apiAgent {
 	}
 	changed := s.In(t).Patch(hired.path(), string(mustJSON(t, map[string]any{"adapterConfig": config})))
 	changed.Is(t, 200, "")
-	return resttest.Data[apiAgent](t, changed)
+	hired = resttest.Data[apiAgent](t, changed)
+	if found, missing := s.checks(t, hired); missing != "" {
+		t.Errorf("a check of the recipe finds that something is missing: %+v", found)
+	}
+	return hired
 }
 
 func TestRecipesForProcessesWorkWithRealPrograms(t *testing.T) {
@@ -286,20 +291,20 @@ func TestRecipesForProcessesWorkWithRealPrograms(t *testing.T) {
 // ends waits for the end of an attempt, and checks its result and its costs, to the last token.
 func (k *kitchen) ends(t *testing.T, s *instance, task apiIssue, attempt, calls int, result string) {
 	t.Helper()
-	var run apiRun
+	var runs []apiRun
 	await(t, "the end of the attempt", func() bool {
-		run = s.newest(t, task)
-		return run.Attempt == attempt && run.Status != "running"
+		runs = resttest.Data[[]apiRun](t, s.In(t).Get(task.path()+"/runs"))
+		return len(runs) == attempt && runs[0].Status != "running"
 	})
+	run := runs[0]
 	log := s.logOf(t, task, run)
 	if run.Status != "succeeded" {
 		t.Fatalf("%+v\n%s", run, log)
 	}
 	var got string
-	ended := s.reaches(t, task, "review")
-	must(t, json.Unmarshal(ended.Result, &got))
+	must(t, json.Unmarshal(s.reaches(t, task, "review").Result, &got))
 	if got != result {
-		t.Errorf("the result is %s", ended.Result)
+		t.Errorf("the result is %q", got)
 	}
 	await(t, "the costs", func() bool { run = s.newest(t, task); return run.CostReported })
 	cost, err := run.CostUsd.Float64()

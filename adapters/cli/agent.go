@@ -18,13 +18,13 @@ import (
 func AgentCommand(a *app) *cobra.Command {
 	group := &cobra.Command{
 		Use:   "agent",
-		Short: "Hire, list, pause and retire the agents of a company",
-		Long: "Hire, list, pause and retire the agents of a company. An agent is found by its id or by its name, which must be of one\n" +
-			"agent alone; those who have retired are looked at last.",
+		Short: "Hire, list, check, pause and retire the agents of a company",
+		Long: "Hire, list, check, pause and retire the agents of a company. An agent is found by its id or by its name, which must be\n" +
+			"of one agent alone; those who have retired are looked at last.",
 	}
 	c := agents{a.remoteGroup(group)}
 	group.AddCommand(
-		c.hire(), c.list(), c.show(), c.rotateToken(),
+		c.hire(), c.list(), c.show(), c.check(), c.rotateToken(),
 		c.move("pause", client.PauseAgent, "active", "is paused", &cobra.Command{
 			Short: "Pause an agent",
 			Long:  "Pause an agent: it is offered no new work until \"holdco agent resume\". What runs finishes.",
@@ -125,6 +125,60 @@ func (c agents) show() *cobra.Command {
 			return printTable(out, agentTable(agent))
 		}),
 	})
+}
+
+// errNotReady is the failure of a check that found something missing. It has been said what.
+var errNotReady = errors.New("the agent is not ready to work")
+
+func (c agents) check() *cobra.Command {
+	return c.one("check", employed, &cobra.Command{
+		Short: "Check whether an agent has what it needs to work",
+		Long: "Check whether an agent has what it needs to work, and say what to do if it has not. The server looks: at the program on its\n" +
+			"host, its version and the secrets and permissions that it needs, at how its costs are read, at the URL of an agent behind\n" +
+			"one, or whether an agent that works by itself has ever called the gateway. No model is called.\n\n" +
+			"The exit code is 1 if something is missing. It needs a token with the scope admin.",
+		Example: "  holdco agent check Ada",
+		RunE: c.asking(func(command *cobra.Command, s *server, args []string) error {
+			call, err := ofAgent(client.CheckAgent)(command, s, args)
+			if err != nil {
+				return err
+			}
+			data, err := s.Do(command.Context(), call)
+			if err != nil {
+				return err
+			}
+			found, err := client.Read[client.AgentCheck](data)
+			if err != nil {
+				return err
+			}
+			if c.asJSON {
+				err = printJSON(command.OutOrStdout(), data)
+			} else {
+				err = printFindings(command.OutOrStdout(), found.Findings)
+			}
+			if err == nil && !found.OK {
+				err = errNotReady
+			}
+			return err
+		}),
+	})
+}
+
+// printFindings prints a line for each finding, and below it what to do.
+func printFindings(out io.Writer, findings []client.AgentFinding) error {
+	var text strings.Builder
+	for _, finding := range findings {
+		mark := "ok"
+		if !finding.OK {
+			mark = "MISSING"
+		}
+		fmt.Fprintf(&text, "%-8s %-12s %s\n", mark, finding.Check, finding.Message)
+		if finding.Fix != "" {
+			fmt.Fprintf(&text, "%22s%s\n", "", finding.Fix)
+		}
+	}
+	_, err := io.WriteString(out, text.String())
+	return err
 }
 
 // move completes a command that changes the state of an agent which is in one of some states before.

@@ -24,6 +24,21 @@ type Agent struct {
 	Token     string `json:"token"` // empty but in the first answers to HireAgent and RotateAgentToken
 }
 
+// AgentCheck is what a check of an agent found.
+type AgentCheck struct {
+	AgentID  string         `json:"agentId"`
+	OK       bool           `json:"ok"`
+	Findings []AgentFinding `json:"findings"`
+}
+
+// AgentFinding is one of them.
+type AgentFinding struct {
+	Check   string `json:"check"`
+	OK      bool   `json:"ok"`
+	Message string `json:"message"`
+	Fix     string `json:"fix"` // empty if it is well
+}
+
 const agents, oneAgent = "/v1/companies/{id}/agents", "/v1/companies/{id}/agents/{agent}"
 
 // The operations on agents.
@@ -44,6 +59,8 @@ var (
 	PauseAgent  = declare(Operation{ID: "pauseAgent", Method: http.MethodPost, Path: oneAgent + "/pause", Shows: Agent{}})
 	ResumeAgent = declare(Operation{ID: "resumeAgent", Method: http.MethodPost, Path: oneAgent + "/resume", Shows: Agent{}})
 	RetireAgent = declare(Operation{ID: "retireAgent", Method: http.MethodPost, Path: oneAgent + "/retire", Shows: Agent{}})
+
+	CheckAgent = declare(Operation{ID: "checkAgent", Method: http.MethodGet, Path: oneAgent + "/check", Shows: AgentCheck{}})
 
 	RotateAgentToken = declare(Operation{
 		ID: "rotateAgentToken", Method: http.MethodPost, Path: oneAgent + "/rotate-token", Shows: Agent{},

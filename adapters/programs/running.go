@@ -250,6 +250,15 @@ func (r *running) Kill() {
 	}
 }
 
+// killedWhole has a command in a group of its own, which is killed when its context ends.
+func killedWhole(command *exec.Cmd) {
+	command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	command.Cancel = func() error {
+		signalProgram(command.Process.Pid, syscall.SIGKILL)
+		return nil
+	}
+}
+
 // signalProgram sends a signal to the process group of a program, and to the program, which may have left it.
 func signalProgram(pid int, signal syscall.Signal) {
 	if syscall.Kill(-pid, signal) != nil || signal == syscall.SIGKILL {
