@@ -236,6 +236,19 @@ func TestRecipesForClientsWorkWithRealPrograms(t *testing.T) {
 	})
 }
 
+var configPattern = regexp.MustCompile(`(?s)--adapter-config - <<'END'\n(\{.*?\})\nEND\n`)
+
+func TestTheTourHiresTheAgentOfARecipe(t *testing.T) {
+	t.Parallel()
+	readme, err := os.ReadFile("../README.md")
+	must(t, err)
+	tour := configPattern.FindSubmatch(readme)
+	recipe := configPattern.FindStringSubmatch(recipes(t, gatewayInRecipes)["claude-code process"].text + "\n")
+	if tour == nil || recipe == nil || string(tour[1]) != recipe[1] {
+		t.Errorf("the tour hires with %s, and the recipe with %s", tour, recipe)
+	}
+}
+
 // hires hires the agent of the recipe for processes, as a person would, and leads its program to the scripted model.
 func (k *kitchen) hires(t *testing.T, s *instance, in company) apiAgent {
 	t.Helper()
