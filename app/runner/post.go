@@ -37,7 +37,7 @@ func (s *Service) post(granted inbound.Lease, lease Lease, a agent.Agent, url, g
 	}
 	// What it cost is told first: it is taken after the end of the lease too.
 	worker := Worker{Gateway: s.leases}
-	if err = worker.charge(ctx, lease, answer.Costs); err == nil {
+	if _, err = worker.charge(ctx, lease, answer.Costs); err == nil {
 		err = worker.end(ctx, lease, inbound.LeaseEnd{Action: issue.Complete, Result: answer.Result})
 	}
 	if refused := fault.Of(err); refused != nil {

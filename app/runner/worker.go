@@ -67,7 +67,7 @@ func (n NotStarted) Unwrap() error { return n.Cause }
 // on it, the program is stopped, and only what it cost is reported. It fails with NotStarted, and when the lease could not be
 // ended before it ran out.
 func (w Worker) Work(ctx context.Context, lease Lease, program agent.Program, model string, stale <-chan struct{}) error {
-	spent := usage.NewParser(program.Usage, model)
+	spent := usage.NewParser(program.Usage, usage.Options{Model: model, Command: program.Command})
 	env := maps.Clone(program.Env)
 	if env == nil {
 		env = map[string]string{}
@@ -89,12 +89,12 @@ func (w Worker) Work(ctx context.Context, lease Lease, program agent.Program, mo
 	}
 	why := w.attend(ctx, lease, running, program.Timeout, stale)
 	finish := context.WithoutCancel(ctx)
-	report := spent.Report()
+	report := spent.Report(time.Now())
 	report.Message = hideCut(hidden, report.Message)
 	if report.Dropped > 0 && w.Warn != nil {
 		w.Warn(fmt.Errorf("%d charges that the program of run %s reported could not be read, or not in full", report.Dropped, lease.Run.ID))
 	}
-	err = w.charge(finish, lease, report.Charges)
+	err = w.chargeDue(finish, lease, spent)
 	if why == isStale {
 		w.left()
 		return err
@@ -257,18 +257,35 @@ func result(exit outbound.Exit) []byte {
 	return text
 }
 
-// charge reports what a program cost.
-func (w Worker) charge(ctx context.Context, lease Lease, charges []cost.Draft) error {
-	for some := range slices.Chunk(charges, cost.MostInCall) {
-		err := w.whileLeased(ctx, lease, func(ctx context.Context) error {
-			_, _, err := w.Gateway.Charge(ctx, lease.caller(), lease.call(), some)
-			return err
-		})
+// chargeDue reports what a program cost and was not reported before.
+func (w Worker) chargeDue(ctx context.Context, lease Lease, spent *usage.Parser) error {
+	for due := spent.Due(cost.MostInCall); len(due) > 0; due = spent.Due(cost.MostInCall) {
+		outcomes, err := w.charge(ctx, lease, due)
 		if err != nil {
-			return fmt.Errorf("what the program cost could not be reported: %w", err)
+			return err
+		}
+		var none fault.Problems
+		spent.Charged(cost.Parse(due[min(len(outcomes), len(due)):], nil, &none)...) // a gateway may not say what they came to
+		for _, outcome := range outcomes {
+			spent.Charged(outcome.Entry)
 		}
 	}
 	return nil
+}
+
+// charge reports what a program cost.
+func (w Worker) charge(ctx context.Context, lease Lease, charges []cost.Draft) (outcomes []inbound.ChargeOutcome, err error) {
+	for some := range slices.Chunk(charges, cost.MostInCall) {
+		err := w.whileLeased(ctx, lease, func(ctx context.Context) error {
+			_, answered, err := w.Gateway.Charge(ctx, lease.caller(), lease.call(), some)
+			outcomes = append(outcomes, answered...)
+			return err
+		})
+		if err != nil {
+			return nil, fmt.Errorf("what the program cost could not be reported: %w", err)
+		}
+	}
+	return outcomes, nil
 }
 
 // Release gives the issue back because its adapter failed.

@@ -172,7 +172,7 @@ func (d Draft) parse(path string, prices Prices, problems *fault.Problems) Entry
 func (d Draft) price(e *Entry, at func(string) string, prices Prices, problems *fault.Problems) {
 	switch {
 	case d.USD != nil:
-		amount, wrong := money.ParseBetween(at("usd"), *d.USD, 0, Most)
+		amount, wrong := money.ParseChargeBetween(at("usd"), *d.USD, 0, Most)
 		problems.Add(wrong...)
 		e.USD = amount
 	case d.Tokens != nil && d.Model != nil && (e.Kind == LLM || e.Kind == ""): // one problem for a kind that there is not

@@ -30,6 +30,27 @@ func (n Number) Scaled(scale int) (int64, error) {
 	return d.shifted(scale)
 }
 
+// Ceil is Scaled for a number with any number of decimals: it is rounded up to the next whole number.
+func (n Number) Ceil(scale int) (int64, error) {
+	d, err := n.decimal()
+	if err != nil {
+		return 0, err
+	}
+	excess := -(d.exponent + scale) // digits behind the point
+	if excess <= 0 || d.digits == "" {
+		return d.shifted(scale)
+	}
+	d.digits, d.exponent = d.digits[:max(len(d.digits)-excess, 0)], -scale
+	value, err := d.shifted(scale)
+	switch {
+	case err != nil || d.negative:
+		return value, err
+	case value == math.MaxInt64:
+		return 0, ErrOutOfRange
+	}
+	return value + 1, nil
+}
+
 // Rounded is Scaled for a number with any number of decimals: it is rounded to the nearest whole number, a half away from zero.
 func (n Number) Rounded(scale int) (int64, error) {
 	d, err := n.decimal()

@@ -32,11 +32,20 @@ func ParseBetween(path string, sent Number, from, to USD) (USD, []fault.Field) {
 	return amount, nil
 }
 
-// RoundUSD is ParseUSD for dollars with any number of decimals, such as a program that counts in binary floats writes: they are
-// rounded to the nearest millionth, a half away from zero.
-func RoundUSD(n Number) (USD, error) {
-	micros, err := n.Rounded(6)
+// RoundUp is ParseUSD for dollars with any number of decimals, such as programs write that compute in binary floats: they are rounded
+// up to the next millionth. So 3.3000000000000003, which is 1.1 times 3 there, is 3.300001, and no charge is less than what was said.
+func RoundUp(n Number) (USD, error) {
+	micros, err := n.Ceil(6)
 	return USD(micros), err
+}
+
+// ParseChargeBetween is ParseBetween for a charge, which is rounded up to the next millionth: it can have any number of decimals.
+func ParseChargeBetween(path string, sent Number, from, to USD) (USD, []fault.Field) {
+	amount, err := RoundUp(sent)
+	if err != nil || amount < from || amount > to {
+		return 0, []fault.Field{fault.Fieldf(path, fault.OutOfRange, "%s must be from %s to %s", path, from, to)}
+	}
+	return amount, nil
 }
 
 // String formats the amount in dollars, in its shortest form: 1500, 0.25, -3.000001.
