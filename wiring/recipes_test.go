@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"holdco/adapters/http/rest/resttest"
 	"holdco/adapters/scriptedmodel"
@@ -236,6 +237,14 @@ func TestRecipesForClientsWorkWithRealPrograms(t *testing.T) {
 	})
 }
 
+// prepare does what the recipe for processes wants beside its own block: Gemini CLI needs its settings.
+func (k *kitchen) prepare(t *testing.T) {
+	t.Helper()
+	if k.name == "gemini" {
+		k.configure(t, "")
+	}
+}
+
 var configPattern = regexp.MustCompile(`(?s)--adapter-config - <<'END'\n(\{.*?\})\nEND\n`)
 
 func TestTheTourHiresTheAgentOfARecipe(t *testing.T) {
@@ -280,9 +289,7 @@ func TestRecipesForProcessesWorkWithRealPrograms(t *testing.T) {
 	t.Parallel()
 	eachRealProgram(t, func(t *testing.T, s *instance, k *kitchen) {
 		acme := s.create(t, draft(t, ""))
-		if strings.HasPrefix(k.recipe(t, "file").place, "~/.gemini") { // the recipe says that it needs it
-			k.configure(t, "")
-		}
+		k.prepare(t)
 		ada := k.hires(t, s, acme)
 		k.model.Script = []scriptedmodel.Step{
 			calls("checkpoint", `{"lease":"${lease}","note":"Half of it."}`), {Text: "It has 240 words."}, {Text: "It has 480 words."},
@@ -301,7 +308,7 @@ func TestRecipesForProcessesWorkWithRealPrograms(t *testing.T) {
 	})
 }
 
-// ends waits for the end of an attempt, and checks its result and its costs, to the last token.
+// ends waits for the end of an attempt, and checks its result and its costs.
 func (k *kitchen) ends(t *testing.T, s *instance, task apiIssue, attempt, calls int, result string) {
 	t.Helper()
 	var runs []apiRun
@@ -319,14 +326,74 @@ func (k *kitchen) ends(t *testing.T, s *instance, task apiIssue, attempt, calls 
 	if got != result {
 		t.Errorf("the result is %q", got)
 	}
-	await(t, "the costs", func() bool { run = s.newest(t, task); return run.CostReported })
+	k.costs(t, s, task, calls)
+}
+
+// costs checks the costs of the last run, to the last token.
+func (k *kitchen) costs(t *testing.T, s *instance, task apiIssue, calls int) {
+	t.Helper()
+	var run apiRun
+	want := k.call * float64(calls)
+	await(t, "the costs", func() bool { // some are charged while the program runs, or after its run
+		run = s.newest(t, task)
+		cost, err := run.CostUsd.Float64()
+		must(t, err)
+		return cost*1e6 > want-0.5 && run.Status != "running"
+	})
 	cost, err := run.CostUsd.Float64()
 	must(t, err)
-	if want := k.call * float64(calls); cost*1e6 < want-0.5 || cost*1e6 > want+0.5 {
-		t.Errorf("attempt %d costs %s dollars, and not %g millionths", attempt, run.CostUsd, want)
+	if cost*1e6 > want+0.5 {
+		t.Errorf("attempt %d costs %s dollars, and not %g millionths", run.Attempt, run.CostUsd, want)
 	}
 	tokens := run.Tokens
 	if tokens.Input != 400*calls || tokens.CacheRead != 600*calls || tokens.Output != 50*calls || tokens.CacheWrite != 0 {
-		t.Errorf("attempt %d has %+v in %d calls", attempt, tokens, calls)
+		t.Errorf("attempt %d has %+v in %d calls", run.Attempt, tokens, calls)
 	}
+}
+
+func TestACompletedRunOfARecipeIsChargedForItsLastWordsWithRealPrograms(t *testing.T) {
+	t.Parallel()
+	eachRealProgram(t, func(t *testing.T, s *instance, k *kitchen) {
+		acme := s.create(t, draft(t, ""))
+		k.prepare(t)
+		ada := k.hires(t, s, acme)
+		k.model.Script = []scriptedmodel.Step{
+			calls("complete", `{"lease":"${lease}","result":{"words":240}}`), {Text: "It is done.", Delay: 2 * time.Second},
+		}
+		task := s.named(t, acme, ada, "")
+		if ended := s.reaches(t, task, "review"); string(ended.Result) != `{"words":240}` {
+			t.Errorf("the result is %s", ended.Result)
+		}
+		k.costs(t, s, task, 2)
+		if k.model.Left() != 0 {
+			t.Error("the program was stopped before its last words")
+		}
+	})
+}
+
+func TestTheRecipeOfAnotherMachineWorksWithRealPrograms(t *testing.T) {
+	t.Parallel()
+	eachStore(t, func(t *testing.T, s *instance) {
+		k := newKitchen(t, s, "claude-code")
+		acme, ada := s.employ(t, "acme")
+		task := s.named(t, acme, ada, "")
+		k.model.Script = []scriptedmodel.Step{
+			calls("checkpoint", `{"lease":"${lease}","note":"Half of it."}`), {Text: "It has 240 words."},
+		}
+		directory := t.TempDir()
+		must(t, os.WriteFile(filepath.Join(directory, "ada.token"), []byte(ada.Token), 0o600))
+		flags := "holdco work --once"
+		for name := range k.environ {
+			if name != "ANTHROPIC_API_KEY" { // which the recipe passes on
+				flags += " --env " + name
+			}
+		}
+		said := k.shell(t, directory, strings.Replace(k.recipe(t, "work").text, "holdco work", flags, 1))
+		var result string
+		must(t, json.Unmarshal(s.reaches(t, task, "review").Result, &result))
+		if result != "It has 240 words." || !strings.Contains(said, "completed") {
+			t.Errorf("%q; it says:\n%s", result, said)
+		}
+		k.costs(t, s, task, 2)
+	})
 }

@@ -75,7 +75,7 @@ func (s *Service) Check(ctx context.Context, caller access.Caller, of id.Company
 	if err != nil {
 		return nil, err
 	}
-	_, around.IsPriced = prices.Price(found.Model, cost.Tokens{}, 1)
+	_, around.IsPriced = prices.Price(found.KnownModel(), cost.Tokens{}, 1)
 	switch {
 	case duty.Program != nil:
 		s.lookFor(ctx, *duty.Program, &around)

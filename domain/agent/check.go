@@ -68,6 +68,15 @@ func (a Agent) Check(around Surroundings) []Finding {
 // AsksVersion reports whether a check may start the program with --version: only of programs that are known to do nothing else then.
 func (p Program) AsksVersion() bool { return p.known() != nil }
 
+// KnownModel is the model that the costs of the agent are charged by where its program does not say which one it used: that of the agent,
+// or the one that the command names. Empty: neither does.
+func (a Agent) KnownModel() string {
+	if duty, isRun := a.Duty(); a.Model == "" && isRun && duty.Program != nil {
+		return usage.ModelInCommand(duty.Program.Command)
+	}
+	return a.Model
+}
+
 // checking is a check under way.
 type checking struct {
 	agent  Agent

@@ -24,12 +24,6 @@ type knownProgram struct {
 	namesModel  bool     // it prints which model it used
 }
 
-// The forms of usage that only these programs have.
-const (
-	geminiJSON   usage.Kind = "gemini-json"
-	opencodeJSON usage.Kind = "opencode-json"
-)
-
 // knownPrograms are those with a recipe, by the name of the program.
 var knownPrograms = map[string]*knownProgram{
 	"claude": {
@@ -43,12 +37,12 @@ var knownPrograms = map[string]*knownProgram{
 		workspace:   []string{"--skip-git-repo-check"}, tools: []string{"mcp_servers.holdco"}, file: "~/.codex/config.toml",
 	},
 	"gemini": {
-		name: "Gemini CLI", usage: geminiJSON, output: []string{"--output-format stream-json", "--output-format json"},
+		name: "Gemini CLI", usage: usage.GeminiJSON, output: []string{"--output-format stream-json", "--output-format json"},
 		permissions: []string{"-y", "--yolo", "--approval-mode yolo"},
 		workspace:   []string{"--skip-trust", "GEMINI_CLI_TRUST_WORKSPACE=true"}, file: "~/.gemini/settings.json", namesModel: true,
 	},
 	"opencode": {
-		name: "opencode", usage: opencodeJSON, unattended: []string{"run"}, output: []string{"--format json"}, permissions: []string{"--auto"},
+		name: "opencode", usage: usage.OpencodeJSON, unattended: []string{"run"}, output: []string{"--format json"}, permissions: []string{"--auto"},
 		tools: []string{"OPENCODE_CONFIG_CONTENT=", "OPENCODE_CONFIG="}, file: "~/.config/opencode/opencode.json",
 	},
 }
@@ -89,12 +83,12 @@ func (k *knownProgram) check(c *checking, p Program) {
 }
 
 func (k *knownProgram) checkModel(c *checking) {
-	switch model := c.agent.Model; {
+	switch model := c.agent.KnownModel(); {
 	case model == "" && k.namesModel:
 		c.add("model", true, k.name+" prints which model it used.", "")
 	case model == "":
 		c.add("model", false, k.name+" does not print which model it used, so it is charged at the fallback price.",
-			"Set model of the agent to the one in command.")
+			"Name the model in command or as the model of the agent.")
 	default:
 		c.when("model", c.around.IsPriced, fmt.Sprintf("The price table has the model %s.", model),
 			fmt.Sprintf("The price table does not have the model %s, so it is charged at the fallback price.", model),

@@ -24,7 +24,7 @@ const (
 	goodClaude = `{"command":["claude","-p","--output-format","stream-json","--verbose","--mcp-config",".holdco/mcp.json",
 		"--allowedTools","mcp__holdco,Bash"],"usage":"claude-json","env":{"ANTHROPIC_API_KEY":{"secret":"anthropic"}}}`
 	goodCodex = `{"command":["/opt/codex","exec","--json","--skip-git-repo-check","--dangerously-bypass-approvals-and-sandbox",
-		"-c","mcp_servers.holdco.url='http://127.0.0.1:3103/gateway/mcp'","-"],"usage":"codex-json"}`
+		"-m","gpt-5.3-codex","-c","mcp_servers.holdco.url='http://127.0.0.1:3103/gateway/mcp'","-"],"usage":"codex-json"}`
 )
 
 func TestACheckFindsNothingWrongWithARecipe(t *testing.T) {
@@ -34,7 +34,10 @@ func TestACheckFindsNothingWrongWithARecipe(t *testing.T) {
 		Secrets: []string{"anthropic"},
 	}
 	for config, model := range map[Config]string{goodClaude: "", goodCodex: "gpt-5.3-codex"} {
-		a := Agent{Status: Active, Adapter: ProcessAdapter, AdapterConfig: config, Model: model}
+		a := Agent{Status: Active, Adapter: ProcessAdapter, AdapterConfig: config}
+		if a.KnownModel() != model {
+			t.Errorf("its model is %s, and not %s", a.KnownModel(), model)
+		}
 		if missing := wanting(a, around); len(missing) > 0 {
 			t.Errorf("%s: %v", config, missing)
 		}
