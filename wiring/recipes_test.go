@@ -98,7 +98,9 @@ wire_api = "responses"
 			return map[string]string{"ANTHROPIC_API_KEY": recipeKey, "OPENCODE_DISABLE_AUTOUPDATE": "1"}
 		},
 		files: func(model string) map[string]string {
-			return map[string]string{".config/opencode/opencode.json": `{"provider":{"anthropic":{"options":{"baseURL":"` + model + `/v1"}}}}`}
+			return map[string]string{
+				".config/opencode/opencode.json": `{"provider":{"anthropic":{"options":{"baseURL":"` + model + `/v1"}}}}`,
+			}
 		},
 	},
 }

@@ -133,9 +133,9 @@ var errNotReady = errors.New("the agent is not ready to work")
 func (c agents) check() *cobra.Command {
 	return c.one("check", employed, &cobra.Command{
 		Short: "Check whether an agent has what it needs to work",
-		Long: "Check whether an agent has what it needs to work, and say what to do if it has not. The server looks: at the program on its\n" +
-			"host, its version and the secrets and permissions that it needs, at how its costs are read, at the URL of an agent behind\n" +
-			"one, or whether an agent that works by itself has ever called the gateway. No model is called.\n\n" +
+		Long: "Check whether an agent has what it needs to work, and say what to do if it has not. The server looks: at the program on\n" +
+			"its host, its version and the secrets and permissions that it needs, at how its costs are read, at the URL of an agent\n" +
+			"behind one, or whether an agent that works by itself has ever called the gateway. No model is called.\n\n" +
 			"The exit code is 1 if something is missing. It needs a token with the scope admin.",
 		Example: "  holdco agent check Ada",
 		RunE: c.asking(func(command *cobra.Command, s *server, args []string) error {

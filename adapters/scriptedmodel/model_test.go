@@ -58,7 +58,8 @@ func TestEachAPIIsAnsweredInItsForm(t *testing.T) {
 			[]string{"event: response.created\n", "event: response.output_item.done\n", `"name":"holdco.claim"`,
 				"event: response.completed\n", `"input_tokens":1000`, `"output_tokens":50`}},
 		"responses, by code": {"/v1/responses",
-			`{"input":[{"type":"additional_tools","tools":[{"type":"namespace","name":"functions","tools":[{"type":"custom","name":"exec"}]}]}]}`,
+			`{"input":[{"type":"additional_tools","tools":[{"type":"namespace","name":"functions",` +
+				`"tools":[{"type":"custom","name":"exec"}]}]}]}`,
 			[]string{`"input":"text(await tools.mcp__holdco__claim({\"wait\":5}));"`, `"name":"exec","namespace":"functions"`,
 				`"type":"custom_tool_call"`}},
 		"chat": {"/v1/chat/completions", `{"model":"m","tools":[{"type":"function","function":{"name":"holdco_claim"}}]}`,
@@ -99,7 +100,10 @@ func TestAScriptIsPlayedStepByStep(t *testing.T) {
 	m := &Model{
 		Script: []Step{
 			{Calls: []Call{{"complete", `{"lease":"${lease}"}`}, {Tool: "Bash"}}},
-			{Status: http.StatusTooManyRequests, Problem: "rate_limit_error", Text: "Slow down.", Header: http.Header{"Retry-After": {"7"}}},
+			{
+				Status: http.StatusTooManyRequests, Problem: "rate_limit_error", Text: "Slow down.",
+				Header: http.Header{"Retry-After": {"7"}},
+			},
 			{Text: "Done.", Usage: &Usage{Input: 7, Output: 3}},
 		},
 		Values: map[string]*regexp.Regexp{"lease": regexp.MustCompile(`lse_\w+#\d+`)},

@@ -152,7 +152,8 @@ func (c *checking) program(p Program) {
 		c.add("program", true, fmt.Sprintf("The program %s is looked up in the workspace of each issue.", name), "")
 	case c.around.Path == "":
 		c.add("program", false, c.around.Missing,
-			"Install it for the user that the server runs as, put its directory into the PATH of the server or of env, or name its whole path.")
+			"Install it for the user that the server runs as, put its directory into the PATH of the server or of env, "+
+				"or name its whole path.")
 	default:
 		c.add("program", true, fmt.Sprintf("The program is %s.", c.around.Path), "")
 	}

@@ -27,9 +27,12 @@ type knownProgram struct {
 // knownPrograms are those with a recipe, by the name of the program.
 var knownPrograms = map[string]*knownProgram{
 	"claude": {
-		name: "Claude Code", usage: usage.ClaudeJSON, unattended: []string{"-p", "--print"}, output: []string{"--output-format json", "--output-format stream-json"},
-		permissions: []string{"--allowedTools", "--allowed-tools", "--dangerously-skip-permissions", "--permission-mode bypassPermissions"},
-		tools:       []string{"--mcp-config"}, file: "~/.claude.json", namesModel: true,
+		name: "Claude Code", usage: usage.ClaudeJSON, unattended: []string{"-p", "--print"},
+		output: []string{"--output-format json", "--output-format stream-json"},
+		permissions: []string{
+			"--allowedTools", "--allowed-tools", "--dangerously-skip-permissions", "--permission-mode bypassPermissions",
+		},
+		tools: []string{"--mcp-config"}, file: "~/.claude.json", namesModel: true,
 	},
 	"codex": {
 		name: "Codex", usage: usage.CodexJSON, unattended: []string{"exec"}, output: []string{"--json"},
@@ -42,8 +45,9 @@ var knownPrograms = map[string]*knownProgram{
 		workspace:   []string{"--skip-trust", "GEMINI_CLI_TRUST_WORKSPACE=true"}, file: "~/.gemini/settings.json", namesModel: true,
 	},
 	"opencode": {
-		name: "opencode", usage: usage.OpencodeJSON, unattended: []string{"run"}, output: []string{"--format json"}, permissions: []string{"--auto"},
-		tools: []string{"OPENCODE_CONFIG_CONTENT=", "OPENCODE_CONFIG="}, file: "~/.config/opencode/opencode.json",
+		name: "opencode", usage: usage.OpencodeJSON, unattended: []string{"run"}, output: []string{"--format json"},
+		permissions: []string{"--auto"},
+		tools:       []string{"OPENCODE_CONFIG_CONTENT=", "OPENCODE_CONFIG="}, file: "~/.config/opencode/opencode.json",
 	},
 }
 
@@ -73,7 +77,8 @@ func (k *knownProgram) check(c *checking, p Program) {
 	if has(k.tools...) {
 		c.add("tools", true, k.name+" is told of the tools of Holdco.", "")
 	} else {
-		c.add("tools", len(k.tools) == 0, fmt.Sprintf("%s knows the tools of Holdco only if %s of the server's user names them.", k.name, k.file),
+		c.add("tools", len(k.tools) == 0,
+			fmt.Sprintf("%s knows the tools of Holdco only if %s of the server's user names them.", k.name, k.file),
 			"Add "+strings.TrimSuffix(strings.Join(k.tools, " or "), "=")+" to command or env."+recipe)
 	}
 	c.when("usage", p.Usage == k.usage && has(k.output...), fmt.Sprintf("Its costs are read as %s.", p.Usage),
@@ -108,6 +113,7 @@ func (p Program) has(wanted string) bool {
 		return at >= 0 && at+1 < len(p.Command) && p.Command[at+1] == value || slices.Contains(p.Command, flag+"="+value)
 	}
 	return slices.ContainsFunc(p.Command[1:], func(argument string) bool {
-		return argument == wanted || strings.HasPrefix(argument, wanted+"=") || strings.Contains(wanted, ".") && strings.Contains(argument, wanted)
+		return argument == wanted || strings.HasPrefix(argument, wanted+"=") ||
+			strings.Contains(wanted, ".") && strings.Contains(argument, wanted)
 	})
 }
