@@ -30,6 +30,11 @@ func AgentCommand(a *app) *cobra.Command {
 			Long:  "Pause an agent: it is offered no new work until \"holdco agent resume\". What runs finishes.",
 		}),
 		c.move("resume", client.ResumeAgent, "paused", "is active", &cobra.Command{Short: "Resume a paused agent"}),
+		c.move("release-hold", client.ReleaseAgentHold, employed, "gets work again", &cobra.Command{
+			Short: "Release the hold of an agent",
+			Long: "Release the hold of an agent whose runs failed: it gets work again at once. \"holdco agent show\" says why it is held,\n" +
+				"and until when.",
+		}),
 		c.move("retire", client.RetireAgent, employed, "is retired", &cobra.Command{
 			Short: "Retire an agent permanently",
 			Long:  "Retire an agent permanently: its token ends, and its slot is free for another one.",

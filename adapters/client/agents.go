@@ -43,6 +43,10 @@ var (
 	GetAgent    = declare(Operation{ID: "getAgent", Method: http.MethodGet, Path: oneAgent, Shows: Agent{}})
 	PauseAgent  = declare(Operation{ID: "pauseAgent", Method: http.MethodPost, Path: oneAgent + "/pause", Shows: Agent{}})
 	ResumeAgent = declare(Operation{ID: "resumeAgent", Method: http.MethodPost, Path: oneAgent + "/resume", Shows: Agent{}})
+
+	ReleaseAgentHold = declare(Operation{
+		ID: "releaseAgentHold", Method: http.MethodPost, Path: oneAgent + "/release-hold", Shows: Agent{},
+	})
 	RetireAgent = declare(Operation{ID: "retireAgent", Method: http.MethodPost, Path: oneAgent + "/retire", Shows: Agent{}})
 
 	RotateAgentToken = declare(Operation{

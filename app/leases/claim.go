@@ -241,6 +241,9 @@ func (c *claim) look(ctx context.Context, in reading) (*candidate, error) {
 	if found.agent.Obstacle(found.company) != agent.NoObstacle {
 		return nil, nil //nolint:nilnil // there is nothing to take
 	}
+	if mayTry, err := found.mayTry(ctx, in, atWork.OpenRuns); err != nil || !mayTry {
+		return nil, err
+	}
 	if atWork.OpenRuns >= c.mostOpen {
 		return nil, nil //nolint:nilnil // it has enough
 	}
@@ -419,6 +422,9 @@ func inUnit(tx store.Tx) reading {
 func (found *candidate) start(ctx context.Context, tx store.Tx, unit *work.Unit, c *claim, newRun id.Run, newLease id.Lease) error {
 	at, err := tx.StoreNow(ctx)
 	if err != nil {
+		return err
+	}
+	if err := found.lapse(ctx, tx, c.Actor(), at); err != nil {
 		return err
 	}
 	next, started, err := found.issue.Start(found.agent.ID, found.agent.Team, at)

@@ -394,15 +394,19 @@ func (s *Service) work(granted inbound.Lease, a agent.Agent, duty agent.Duty, ga
 	} else {
 		err = s.post(granted, lease, a, duty.URL, gatewayURL)
 	}
-	// A failure is noted first: then the agent does not get the issue again at once.
-	failure, hasFailed := errors.AsType[NotStarted](err)
-	if noted := s.note(a, err); noted != nil {
-		return errors.Join(err, noted)
-	}
-	if hasFailed {
-		return errors.Join(err, worker.Release(s.life, lease, failure.Cause))
+	if failure, hasFailed := errors.AsType[NotStarted](err); hasFailed {
+		return errors.Join(err, worker.end(context.WithoutCancel(s.life), lease, setback(failure)))
 	}
 	return err
+}
+
+// setback gives an issue back because the adapter failed. The agent waits then, so it does not get the issue again at once.
+func setback(failure NotStarted) inbound.LeaseEnd {
+	return inbound.LeaseEnd{
+		Action:  issue.Release,
+		Failure: run.FailureDraft{Code: new(string(agent.AdapterFailed)), Message: new(failure.Error())},
+		Setback: &agent.Setback{Kind: agent.AdapterFailed},
+	}
 }
 
 // start has a worker work with a program, which it gives the secrets that its configuration refers to.
@@ -429,35 +433,6 @@ func (s *Service) start(worker Worker, lease Lease, program agent.Program, model
 	forget := s.secrets.Give(lease.ID, redact.New(worker.Hidden))
 	defer forget()
 	return worker.Work(s.life, lease, program, model, stale)
-}
-
-// note counts failures of the adapter of an agent in a row. What is known is as old as the lease.
-func (s *Service) note(a agent.Agent, outcome error) error {
-	hasFailed := isAdapters(outcome)
-	hasRecovered := outcome == nil && a.Stats.AdapterFailures > 0
-	if !hasFailed && !hasRecovered {
-		return nil
-	}
-	return s.store.Update(context.WithoutCancel(s.life), func(ctx context.Context, tx store.Tx) error {
-		if err := tx.Turn(ctx, a.Company); err != nil {
-			return err
-		}
-		current, err := tx.Agents().Lock(ctx, a.ID)
-		exists, err := store.Exists(err)
-		if err != nil || !exists {
-			return err
-		}
-		next := current.AdapterWorked()
-		if hasFailed {
-			at, err := tx.StoreNow(ctx)
-			if err != nil {
-				return err
-			}
-			next = current.AdapterFailed(at)
-		}
-		tx.Unrecorded()
-		return tx.Agents().Save(ctx, next)
-	})
 }
 
 // isAdapters reports whether an adapter failed.

@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"holdco/domain/agent"
+	"holdco/domain/event"
 	"holdco/domain/fault"
 	"holdco/domain/fault/faulttest"
 	"holdco/domain/usage"
@@ -115,13 +116,14 @@ func TestTheConfigurationOfAnAdapterIsChecked(t *testing.T) {
 
 func TestAnAdapterThatFailsIsTriedAgainLaterAndLater(t *testing.T) {
 	t.Parallel()
-	a := ada(agent.Active).AdapterWorked()
-	if a.Stats.AdapterFailures != 0 || !a.Stats.RetryAt.IsZero() {
-		t.Errorf("%+v", a.Stats)
-	}
+	a := ada(agent.Active)
 	var pauses []int
 	for n := range 9 {
-		if a = a.AdapterFailed(noon); a.Stats.AdapterFailures != n+1 || a.Version != ada(agent.Active).Version+int64(n)+2 {
+		failed := agent.EndedRun{
+			Issue: "iss_1", StartedAt: noon, Outcome: agent.Setbacked, Setback: &agent.Setback{Kind: agent.AdapterFailed},
+		}
+		var held *event.Event
+		if a, held = a.RunEnded(failed, noon); held != nil || a.Stats.AdapterFailures != n+1 || a.Version != ada(agent.Active).Version+int64(n)+1 {
 			t.Errorf("%+v", a.Stats)
 		}
 		pauses = append(pauses, int(a.Stats.RetryAt.Sub(noon).Seconds()))

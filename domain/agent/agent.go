@@ -33,6 +33,7 @@ type Agent struct {
 	Requires      []string // the names of actions that need an approval, each once
 	Hash          string   // of its token: access.Value.Hash
 	Stats         Stats
+	Guard         Guard
 	CreatedAt     time.Time
 	UpdatedAt     time.Time
 	Version       int64 // grows by one with every change but of Stats.LastActiveAt and Stats.Spent; ETags of the API begin with it
@@ -66,36 +67,8 @@ type Stats struct {
 	Failed          int       // issues that became failed under it
 	Spent           money.USD // by its runs; follows from its charges
 	LastActiveAt    time.Time // its last call of the gateway; zero: none
-	AdapterFailures int       // in a row, of its adapter
-	RetryAt         time.Time // when its adapter, which has failed, is tried again
-}
-
-// After each failure of an adapter in a row its agent gets no work for twice as long as after the one before.
-const (
-	firstRetry = 5 * time.Second
-	lastRetry  = 5 * time.Minute
-)
-
-// AdapterFailed counts a failure of the adapter of the agent, which gets no work for a while.
-func (a Agent) AdapterFailed(at time.Time) Agent {
-	pause := firstRetry
-	for range a.Stats.AdapterFailures {
-		if pause *= 2; pause >= lastRetry {
-			pause = lastRetry
-			break
-		}
-	}
-	a.Stats.AdapterFailures++
-	a.Stats.RetryAt = at.Add(pause)
-	a.Version++
-	return a
-}
-
-// AdapterWorked ends a row of failures.
-func (a Agent) AdapterWorked() Agent {
-	a.Stats.AdapterFailures, a.Stats.RetryAt = 0, time.Time{}
-	a.Version++
-	return a
+	AdapterFailures int       // setbacks in a row: see Setback
+	RetryAt         time.Time // it gets no work before, because of setbacks or a hold; zero: it need not wait
 }
 
 // Work is what is added to Stats.
@@ -131,6 +104,7 @@ const (
 	Resume      Action = "resume"
 	Retire      Action = "retire"
 	RotateToken Action = "rotate-token"
+	ReleaseHold Action = "release-hold"
 )
 
 // moves is the state machine: an action that is not in it is refused.
@@ -155,8 +129,11 @@ func (a Agent) Pause(at time.Time) (Agent, event.Event, error) {
 	return a.move(Pause, event.AgentPaused, at)
 }
 
-// Resume reverses Pause.
+// Resume reverses Pause. It ends a hold too.
 func (a Agent) Resume(at time.Time) (Agent, event.Event, error) {
+	if a.Status == Paused {
+		a.tryAgain()
+	}
 	return a.move(Resume, event.AgentResumed, at)
 }
 
@@ -200,6 +177,7 @@ func (a Agent) Fields() event.Fields {
 		event.F("adapterConfig", json.RawMessage(a.AdapterConfig)),
 		event.F("model", a.Model),
 		event.F("status", string(a.Status)),
+		a.Guard.field(),
 		event.F("memoryScopes", words(a.MemoryScopes)),
 		event.F("budget", event.Fields{a.Budget.PerTask.Field("perTaskUsd"), a.Budget.Daily.Field("dailyUsd")}),
 		event.F("approvalPolicy", event.Fields{event.F("requires", words(a.Requires))}),

@@ -99,7 +99,7 @@ func (a Agent) Hired(slot id.Slot) (Agent, event.Event) {
 }
 
 // readOnly are the fields of the resource that no patch can change.
-var readOnly = []string{"id", "companyId", "teamId", "slotId", "status", "stats", "createdAt", "updatedAt"}
+var readOnly = []string{"id", "companyId", "teamId", "slotId", "status", "hold", "stats", "createdAt", "updatedAt"}
 
 // Apply merges a patch. It returns the next agent and the event to record, or no event when nothing changed. It fails with
 // the faults of Allows, fault.ImmutableField, and those of New. An adapter that is no longer installed may stay.
@@ -116,6 +116,9 @@ func (a Agent) Apply(patch Patch, rules Rules, at time.Time) (Agent, *event.Even
 		return a, nil, err
 	}
 	next, updated := event.Update(a, next, func(next *Agent) event.Event {
+		if next.Adapter != a.Adapter || next.AdapterConfig != a.AdapterConfig || next.Model != a.Model {
+			next.tryAgain() // what failed may work now
+		}
 		next.changed(at)
 		return next.event(event.AgentUpdated)
 	})

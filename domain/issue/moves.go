@@ -1,6 +1,8 @@
 package issue
 
 import (
+	"fmt"
+	"hash/fnv"
 	"slices"
 	"time"
 
@@ -200,6 +202,24 @@ type Failure struct {
 	After   time.Duration // when the next attempt may begin, from now; 0: at once
 }
 
+// MostRepeats bounds how often one attempt is worked on: when it is given back for that often although its work may have been done, it
+// has failed.
+const MostRepeats = 3
+
+// retryDelays are the waits before another attempt, by the number of the one that failed; the last one for all that follow.
+var retryDelays = [...]time.Duration{10 * time.Second, time.Minute, 10 * time.Minute}
+
+// RetryDelay is how long the next attempt waits after the current one has failed, unless its agent says so. It differs by a tenth at
+// most between issues, so that those that failed together are not tried again together.
+func (i Issue) RetryDelay() time.Duration {
+	const parts = 1000
+	hash := fnv.New32a()
+	_, _ = fmt.Fprintf(hash, "%s %d", i.ID, i.Attempt) // a hash takes all
+	delay := retryDelays[min(max(i.Attempt, 1), len(retryDelays))-1]
+	jitter := time.Duration(hash.Sum32()%(2*parts+1)) - parts
+	return delay + delay/10*jitter/parts
+}
+
 // FailAttempt ends an attempt that failed. Another follows if there is one left: with the same agent, while that is active.
 func (i Issue) FailAttempt(of Failure, agentIsActive bool, at time.Time) (Issue, event.Event, error) {
 	return i.failed(Fail, of, AfterFailure, at, func(next *Issue) {
@@ -236,6 +256,7 @@ func (i Issue) failed(by Action, of Failure, reason string, at time.Time, requeu
 	return i.move(by, event.IssueRequeued, at, func(next *Issue) {
 		next.Status, next.Error = Queued, of.Error
 		next.Attempt++
+		next.Repeats = 0
 		if of.After > 0 {
 			next.NotBefore, next.Waiting = at.Add(of.After), true
 		}
@@ -250,6 +271,19 @@ func (i Issue) ReleaseLease(at time.Time) (Issue, event.Event, error) {
 		next.loosen()
 	}, event.F("reason", AfterRelease))
 }
+
+// ReleaseRepeated is ReleaseLease of an attempt whose work may have been done: it fails when that has happened MostRepeats times.
+func (i Issue) ReleaseRepeated(of Failure, agentIsActive bool, at time.Time) (Issue, event.Event, error) {
+	if i.IsLastRepeat() {
+		return i.FailAttempt(of, agentIsActive, at)
+	}
+	next, released, err := i.ReleaseLease(at)
+	next.Repeats++
+	return next, released, err
+}
+
+// IsLastRepeat reports whether the attempt fails if it is given back once more although its work may have been done.
+func (i Issue) IsLastRepeat() bool { return i.Repeats+1 >= MostRepeats }
 
 // HandOff gives the issue to a person. Its agent stays known.
 func (i Issue) HandOff(at time.Time, note ...event.Field) (Issue, event.Event, error) {
@@ -266,6 +300,7 @@ func (i Issue) Accept(at time.Time) (Issue, event.Event, error) {
 func (i Issue) Reject(agentIsActive bool, at time.Time, note ...event.Field) (Issue, event.Event, error) {
 	return i.move(Reject, event.IssueRejected, at, func(next *Issue) {
 		next.Attempt++
+		next.Repeats = 0
 		next.goBack(agentIsActive)
 	}, note...)
 }

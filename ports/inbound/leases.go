@@ -145,6 +145,10 @@ type LeaseEnd struct {
 	Note    issue.Note       // of HandOff, which needs one, and Release; of Complete the summary
 	Failure run.FailureDraft // of Fail; of Release why Holdco itself gives the issue back
 	Charges []cost.Draft
+
+	// Setback is why what runs the agent could not work, of Release with a Failure: the agent waits, and the attempt is kept. Its Repeats
+	// can end that: see issue.MostRepeats. Nil: there was none, but a Failure whose code is that of a setback means it all the same.
+	Setback *agent.Setback
 }
 
 // Ended is the answer to the call that ended a lease: the issue and the run, as JSON.

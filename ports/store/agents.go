@@ -45,7 +45,7 @@ type AgentReader interface {
 
 // AtWork is an agent with what decides whether it gets work.
 type AtWork struct {
-	Agent    agent.Agent               // only ID, Company, Team, Status, Hash, Requires and Budget
+	Agent    agent.Agent               // only ID, Company, Team, Status, Hash, Requires, Budget, Guard, and of Stats what failures are
 	Company  company.Company           // only ID, Status, LeaseEpoch, WorkPaused and Budget
 	OpenRuns int                       // of the agent
 	First    *FirstIssue               // nil: none
@@ -75,7 +75,7 @@ type Agents interface {
 
 	// Save does not change the company, the team and CreatedAt, which are permanent, nor Stats.LastActiveAt. Neither Add nor Save
 	// changes Stats.Spent, which is the sum of what Runs.AddCharges was told. Save raises the work revision of the company when an
-	// agent becomes active.
+	// agent becomes active, or no longer waits after failures.
 	Repository[id.Agent, agent.Agent]
 
 	// Count adds to the stats of an agent. It raises the version.

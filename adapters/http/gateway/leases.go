@@ -139,8 +139,12 @@ func (h leases) handOff(r httpkit.Request) (httpkit.Answer, error) {
 
 func (h leases) release(r httpkit.Request) (httpkit.Answer, error) {
 	sent, problems := httpkit.Body[LeaseRelease](r)
+	why := run.FailureDraft{RetryAfter: sent.RetryAfter}
+	if sent.Error != nil {
+		why.Code, why.Message = sent.Error.Code, sent.Error.Message
+	}
 	return h.end(r, sent.FencingToken, problems, inbound.LeaseEnd{
-		Action: issue.Release, Note: issue.Note{Body: sent.Note}, Charges: chargesOf(sent.Costs),
+		Action: issue.Release, Note: issue.Note{Body: sent.Note}, Failure: why, Charges: chargesOf(sent.Costs),
 	})
 }
 

@@ -249,7 +249,8 @@ type LeaseComment struct {
 // LeaseRelease Example: {"fencingToken":7,"note":"The agent is being stopped."}
 type LeaseRelease struct {
 	// Costs As in `costs`.
-	Costs *Costs `json:"costs,omitempty"`
+	Costs *Costs    `json:"costs,omitempty"`
+	Error *RunError `json:"error,omitempty"`
 
 	// FencingToken The token of the lease. It grows with every lease of the issue.
 	//
@@ -258,6 +259,9 @@ type LeaseRelease struct {
 
 	// Note In Markdown; not blank.
 	Note *string `json:"note,omitempty"`
+
+	// RetryAfter Seconds until a rate limit ends, with an error; unknown unless given. More than an hour counts as an hour.
+	RetryAfter *int64 `json:"retryAfter,omitempty"`
 }
 
 // MCPMessage A message of JSON-RPC 2.0, as the protocol describes it.

@@ -24,6 +24,7 @@ func Agents(port inbound.Agents) httpkit.Handlers {
 		"updateAgent":      h.update,
 		"pauseAgent":       h.pause,
 		"resumeAgent":      h.resume,
+		"releaseAgentHold": h.releaseHold,
 		"retireAgent":      h.retire,
 		"rotateAgentToken": h.rotateToken,
 	}
@@ -78,6 +79,11 @@ func (h agents) pause(r httpkit.Request) (httpkit.Answer, error) {
 
 func (h agents) resume(r httpkit.Request) (httpkit.Answer, error) {
 	next, err := h.port.Resume(r.Context(), r.Caller(), companyOf(r), agentOf(r), r.Match(), onceAgent(r))
+	return agentAnswer(next), err
+}
+
+func (h agents) releaseHold(r httpkit.Request) (httpkit.Answer, error) {
+	next, err := h.port.ReleaseHold(r.Context(), r.Caller(), companyOf(r), agentOf(r), r.Match(), onceAgent(r))
 	return agentAnswer(next), err
 }
 

@@ -3,6 +3,7 @@ package sqlstore
 import (
 	"context"
 	"database/sql"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"time"
@@ -51,11 +52,31 @@ var agentTable = tableOf("agents", fault.New(fault.NotFound, "There is no such a
 	asOptionalMillis(lastActiveAt, func(a *agent.Agent) *time.Time { return &a.Stats.LastActiveAt }).fixed(),
 	asInteger("adapter_failures", func(a *agent.Agent) *int { return &a.Stats.AdapterFailures }),
 	asOptionalMillis("adapter_retry_at", func(a *agent.Agent) *time.Time { return &a.Stats.RetryAt }),
+	guardColumn,
 	derivedFlag("is_run", isRun).inIndex(),
 	asMillis(createdAt, func(a *agent.Agent) *time.Time { return &a.CreatedAt }).fixed(),
 	asMillis("updated_at", func(a *agent.Agent) *time.Time { return &a.UpdatedAt }),
 	asInteger("version", func(a *agent.Agent) *int64 { return &a.Version }),
 )
+
+// guardColumn holds the failures that an agent has had since a run of it succeeded, as JSON; it is empty for most.
+var guardColumn = column[agent.Agent]{
+	name: "guard", kind: textKind,
+	get: func(of *agent.Agent) any {
+		if of.Guard == (agent.Guard{}) {
+			return ""
+		}
+		encoded, _ := json.Marshal(of.Guard) // it has only what cannot fail
+		return string(encoded)
+	},
+	set: func(to *agent.Agent, c *cell) error {
+		to.Guard = agent.Guard{}
+		if c.text == "" {
+			return nil
+		}
+		return json.Unmarshal([]byte(c.text), &to.Guard)
+	},
+}
 
 func isRun(a *agent.Agent) bool {
 	_, isRun := a.Duty()
@@ -123,8 +144,11 @@ func (a agents) Idle(ctx context.Context, in id.Team) (agent.Agent, error) {
 
 func (a agents) Save(ctx context.Context, saved agent.Agent) error {
 	before, _ := a.locked(saved)
-	if err := a.stored.Save(ctx, saved); err != nil || before.Status == agent.Active || saved.Status != agent.Active {
+	if err := a.stored.Save(ctx, saved); err != nil || saved.Status != agent.Active {
 		return err
+	}
+	if before.Status == agent.Active && (before.Stats.RetryAt.IsZero() || !saved.Stats.RetryAt.IsZero()) {
+		return nil
 	}
 	return a.raiseWork(ctx, saved.Company)
 }

@@ -56,6 +56,7 @@ var issueTable = tableOf("issues", fault.New(fault.NotFound, "There is no such i
 	asLimit("per_task_usd", func(i *issue.Issue) *budget.Limit { return &i.PerTask }).inIndex(),
 	asInteger("kept_usd", func(i *issue.Issue) *money.USD { return &i.Spent }).readFrom(spentOnIssue),
 	asInteger("attempt", func(i *issue.Issue) *int { return &i.Attempt }),
+	asInteger("repeats", func(i *issue.Issue) *int { return &i.Repeats }),
 	asInteger("max_attempts", func(i *issue.Issue) *int { return &i.MaxAttempts }),
 	asBoolean("requires_review", func(i *issue.Issue) *bool { return &i.RequiresReview }),
 	asText("result", func(i *issue.Issue) *string { return &i.Result }),
