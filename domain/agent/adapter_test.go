@@ -116,7 +116,7 @@ func TestTheConfigurationOfAnAdapterIsChecked(t *testing.T) {
 
 func TestAnAdapterThatFailsIsTriedAgainLaterAndLater(t *testing.T) {
 	t.Parallel()
-	a := ada(agent.Active)
+	a := lucky()
 	var pauses []int
 	for n := range 9 {
 		failed := agent.EndedRun{

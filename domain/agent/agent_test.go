@@ -150,14 +150,14 @@ func TestAnAgentIsShownAsTheAPIDoes(t *testing.T) {
 	t.Parallel()
 	const full = `{"id":"agt_01h455vb4pex5vsknk084sn02q","companyId":"cmp_01h455vb4pex5vsknk084sn02q",` +
 		`"teamId":"tm_01h455vb4pex5vsknk084sn02q","slotId":"slt_01h455vb4pex5vsknk084sn02q","name":"Ada","role":"Engineer",` +
-		`"adapter":"http","adapterConfig":{"url":"https://a.example","n":1e3},"model":"claude","status":"active",` +
+		`"adapter":"http","adapterConfig":{"url":"https://a.example","n":1e3},"model":"claude","status":"active","hold":null,` +
 		`"memoryScopes":["project","agent"],"budget":{"perTaskUsd":2.5,"dailyUsd":null},` +
 		`"approvalPolicy":{"requires":["issue.create","deploy.*"]},` +
 		`"stats":{"tasksCompleted":2,"tasksFailed":1,"averageTaskUsd":3.333333,"lastActiveAt":"2026-04-11T12:00:00.000Z",` +
 		`"adapterFailures":4},"createdAt":"2026-04-11T11:00:00.000Z","updatedAt":"2026-04-11T12:00:00.000Z"}`
 	const bare = `{"id":"agt_01h455vb4pex5vsknk084sn02q","companyId":"cmp_01h455vb4pex5vsknk084sn02q",` +
 		`"teamId":"tm_01h455vb4pex5vsknk084sn02q","slotId":null,"name":"Ada","role":"Engineer",` +
-		`"adapter":"process","adapterConfig":{},"model":"","status":"retired","memoryScopes":[],` +
+		`"adapter":"process","adapterConfig":{},"model":"","status":"retired","hold":null,"memoryScopes":[],` +
 		`"budget":{"perTaskUsd":null,"dailyUsd":0},"approvalPolicy":{"requires":[]},` +
 		`"stats":{"tasksCompleted":0,"tasksFailed":0,"averageTaskUsd":null,"lastActiveAt":null,"adapterFailures":0},` +
 		`"createdAt":"2026-04-11T12:00:00.000Z","updatedAt":"2026-04-11T12:00:00.000Z"}`

@@ -13,6 +13,13 @@ import (
 	"holdco/domain/id"
 )
 
+// lucky is an agent that has had no setback.
+func lucky() agent.Agent {
+	a := ada(agent.Active)
+	a.Stats.AdapterFailures = 0
+	return a
+}
+
 // failedOn is a run that failed at once.
 func failedOn(i id.Issue, at time.Time) agent.EndedRun {
 	return agent.EndedRun{Issue: i, StartedAt: at, Outcome: agent.Failed, Error: `{"code":"exit_1"}`}
@@ -124,7 +131,7 @@ func TestARateLimitHoldsUntilItEnds(t *testing.T) {
 		noon.Add(10 * 365 * 24 * time.Hour): 8 * 24 * time.Hour,
 		{}:                                  time.Minute,
 	} {
-		a, happened := ada(agent.Active).RunEnded(setbackOf(agent.RateLimited, until, noon), noon)
+		a, happened := lucky().RunEnded(setbackOf(agent.RateLimited, until, noon), noon)
 		if happened == nil || a.Guard.HasTrial() || a.Guard.Until.Sub(noon) != want {
 			t.Errorf("%v: %+v", until, a.Guard)
 		}
@@ -141,7 +148,7 @@ func TestARateLimitHoldsUntilItEnds(t *testing.T) {
 
 func TestRateLimitsWithoutAKnownEndLastLongerAndLonger(t *testing.T) {
 	t.Parallel()
-	a, at := ada(agent.Active), noon
+	a, at := lucky(), noon
 	for _, minutes := range []int{1, 2, 4, 8, 16, 32, 60, 60} {
 		a, _ = a.RunEnded(setbackOf(agent.RateLimited, time.Time{}, at), at)
 		if a.Guard.Until.Sub(at) != time.Duration(minutes)*time.Minute {

@@ -45,6 +45,10 @@ var anyAgent = aggregate[id.Agent, agent.Agent]{
 			Completed: 7, Failed: 3, LastActiveAt: at.Add(time.Second),
 			AdapterFailures: 2, RetryAt: at.Add(time.Minute),
 		}
+		a.Guard = agent.Guard{
+			Failures: 3, Issue: "iss_some", Several: true, Holds: 2, Reason: agent.QuickFailure, Error: `{"code":"two words, \"quoted\""}`, Runs: 5,
+			Since: at, From: at.Add(time.Second), Until: at.Add(time.Minute),
+		}
 		a.UpdatedAt, a.Version = at.Add(time.Minute), 1<<53+1
 	},
 	edit: func(f *fixture, a *agent.Agent) {
@@ -53,7 +57,7 @@ var anyAgent = aggregate[id.Agent, agent.Agent]{
 		a.Slot, a.Name, a.Role, a.Adapter, a.Model, a.AdapterConfig = "", "New", "Newer", "http", "", agent.NoConfig
 		a.Status, a.MemoryScopes, a.Requires, a.Budget = agent.Retired, nil, nil, agent.Budget{}
 		a.Hash = f.newKey().Hash()
-		a.Stats = agent.Stats{LastActiveAt: at.Add(time.Hour), Spent: 5}
+		a.Stats, a.Guard = agent.Stats{LastActiveAt: at.Add(time.Hour), Spent: 5}, agent.Guard{}
 		a.UpdatedAt = at.Add(time.Hour)
 	},
 	permanent: []string{"Company", "Team", "CreatedAt", "LastActiveAt", "Spent"},
