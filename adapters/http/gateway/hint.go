@@ -6,6 +6,7 @@ import (
 	"holdco/adapters/http/httpkit"
 	agents "holdco/domain/agent"
 	"holdco/domain/budget"
+	"holdco/domain/instant"
 )
 
 // whyNothing is what a model reads when a claim got nothing: what keeps its agent from work, as far as it may know.
@@ -18,6 +19,10 @@ func (s mcpServer) whyNothing(ctx context.Context) string {
 	}
 	if text, found := restHints[me.Agent.Obstacle(me.Company)]; found {
 		return text
+	}
+	if me.Agent.Guard.IsHeld() {
+		return "You get no new work before " + instant.Format(me.Agent.Guard.Until) + ", because your runs failed (" + me.Agent.Guard.Reason +
+			"). Stop, or ask again then."
 	}
 	if scope, lack := me.Budgets.Lack(); lack != budget.NoLack {
 		return lackers[scope] + lackHints[lack]
