@@ -63,7 +63,7 @@ func TestWrongUsageOfTeamsAndAgentsIsOneLineAndCode2(t *testing.T) {
 	t.Parallel()
 	checkMisuse(t, []misuse{
 		{"team", "team", `"holdco team" needs a command: create, delete, list, show, update`},
-		{"agent", "agent", `"holdco agent" needs a command: hire, list, pause, resume, retire, rotate-token, show`},
+		{"agent", "agent", `"holdco agent" needs a command: hire, list, pause, release-hold, resume, retire, rotate-token, show`},
 		{"team create --name a", "team create", `required flag(s) "headcount" not set`},
 		{"team show", "team show", `"holdco team show" needs one argument, the id or slug of a team; "holdco team list" shows them`},
 		{"team delete A_B", "team delete", `"A_B" is not the id or slug of a team; "holdco team list" shows them`},

@@ -193,20 +193,13 @@ func (f *failing) End(
 	return f.Leases.End(ctx, caller, call, end)
 }
 
-// failingStore is a store whose reads of what a holder has can fail, and its units.
+// failingStore is a store whose reads of what a holder has can fail.
 type failingStore struct {
 	store.Store
-	open, update error
+	open error
 }
 
 func (s *failingStore) Runs() store.RunReader { return failingRuns{s.Store.Runs(), s} }
-
-func (s *failingStore) Update(ctx context.Context, write func(ctx context.Context, tx store.Tx) error) error {
-	if s.update != nil {
-		return s.update
-	}
-	return s.Store.Update(ctx, write)
-}
 
 type failingRuns struct {
 	store.RunReader

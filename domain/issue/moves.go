@@ -1,8 +1,6 @@
 package issue
 
 import (
-	"fmt"
-	"hash/fnv"
 	"slices"
 	"time"
 
@@ -205,20 +203,6 @@ type Failure struct {
 // MostRepeats bounds how often one attempt is worked on: when it is given back for that often although its work may have been done, it
 // has failed.
 const MostRepeats = 3
-
-// retryDelays are the waits before another attempt, by the number of the one that failed; the last one for all that follow.
-var retryDelays = [...]time.Duration{10 * time.Second, time.Minute, 10 * time.Minute}
-
-// RetryDelay is how long the next attempt waits after the current one has failed, unless its agent says so. It differs by a tenth at
-// most between issues, so that those that failed together are not tried again together.
-func (i Issue) RetryDelay() time.Duration {
-	const parts = 1000
-	hash := fnv.New32a()
-	_, _ = fmt.Fprintf(hash, "%s %d", i.ID, i.Attempt) // a hash takes all
-	delay := retryDelays[min(max(i.Attempt, 1), len(retryDelays))-1]
-	jitter := time.Duration(hash.Sum32()%(2*parts+1)) - parts
-	return delay + delay/10*jitter/parts
-}
 
 // FailAttempt ends an attempt that failed. Another follows if there is one left: with the same agent, while that is active.
 func (i Issue) FailAttempt(of Failure, agentIsActive bool, at time.Time) (Issue, event.Event, error) {

@@ -579,3 +579,20 @@ func TestWhatIsBelowACancelledIssueIsCancelledOrNothing(t *testing.T) {
 		}
 	}
 }
+
+func TestWorkIsNotRepeatedWithoutBound(t *testing.T) {
+	t.Parallel()
+	i := issue.Issue{ID: "iss_1", Status: issue.Running, Attempt: 1, MaxAttempts: 3}
+	for n := range issue.MostRepeats {
+		isLast := i.IsLastRepeat()
+		next, _, err := i.ReleaseRepeated(issue.Failure{Error: `{"code":"adapter_failed"}`}, true, noon)
+		if err != nil || next.Status != issue.Queued || isLast != (n == issue.MostRepeats-1) {
+			t.Fatalf("%+v, %v", next, err)
+		}
+		i = next
+		i.Status = issue.Running
+	}
+	if i.Attempt != 2 || i.Repeats != 0 {
+		t.Errorf("attempt %d, %d repeats", i.Attempt, i.Repeats)
+	}
+}
