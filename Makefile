@@ -15,9 +15,10 @@ DETECTOR  := -race $(foreach part,sqlite/lib libc memory,-gcflags=modernc.org/$(
 TEST       = $(if $(RACE),CGO_ENABLED=1 )go test $(if $(RACE),$(DETECTOR) )$(if $(CI),-vet=off )$(if $(SHORT),-short )-parallel 6 \
 	-timeout 90m $(if $(RUN),-run '$(RUN)') $(if $(SKIP),-skip '$(SKIP)')
 
-# Tests that need an installed program have its name in theirs, at one of three levels; two packages need one for every test.
-# One more test waits half a minute for a lease to end.
-SLOW      := (?i:postgres|redis|browser|javascript|python|losesNoDelivery)
+# Tests that need an installed program have its name in theirs, at one of three levels, and those that need the coding programs have
+# RealProgram there; two packages need one for every test.
+# One more test waits half a minute for a lease to end, and one downloads Go modules that nothing else needs.
+SLOW      := (?i:postgres|redis|browser|javascript|realprogram|python|losesNoDelivery|generatedGo)
 QUICK     := -skip '$(SLOW)|/$(SLOW)|//$(SLOW)' $$(go list ./... | grep -v -e /store/postgres -e /redislimit)
 VERSION    = $(shell git describe --tags --always --dirty 2>/dev/null)
 COMMIT     = $(shell git rev-parse HEAD 2>/dev/null)

@@ -112,13 +112,15 @@ func TestAProgramEndsItsRunAsItEnds(t *testing.T) {
 			script, members string
 			status, want    string // of the issue; its result or its error
 		}{
-			"a result":            {`echo noise; printf '{"n": 1e0}' > "$HOLDCO_RESULT_FILE"`, "", "review", `{"n":1e0}`},
-			"a result that is no": {`echo said; echo '{' > "$HOLDCO_RESULT_FILE"`, "", "review", `"said"`},
-			"output":              {`printf 'one\ntwo\n'; echo noise >&2`, "", "review", `"one\ntwo"`},
-			"its token":           {`echo "$HOLDCO_AGENT_TOKEN"`, "", "review", `"[run token]"`},
-			"nothing":             {`exec 0<&-; exit 0`, "", "review", `null`},
+			"a result":                        {`echo noise; printf '{"n": 1e0}' > "$HOLDCO_RESULT_FILE"`, "", "review", `{"n":1e0}`},
+			"a result that is no":             {`echo said; echo '{' > "$HOLDCO_RESULT_FILE"`, "", "failed", "result_unreadable"},
+			"a result that is a link":         {`echo 1 > x; ln -s ../x "$HOLDCO_RESULT_FILE"`, "", "failed", "result_unreadable"},
+			"a result with a byte order mark": {`printf '\357\273\277{"a":1}' > "$HOLDCO_RESULT_FILE"`, "", "review", `{"a":1}`},
+			"output":                          {`printf 'one\ntwo\n'; echo noise >&2`, "", "review", `"one\ntwo"`},
+			"its token":                       {`echo "$HOLDCO_AGENT_TOKEN"`, "", "review", `"[run token]"`},
+			"nothing":                         {`exec 0<&-; exit 0`, "", "review", `null`},
 			"an exit code": {
-				`echo because; exit 3`, "", "failed", "exit_3 The program ended with exit code 3. The end of what it wrote:\nbecause",
+				`echo because; exit 3`, "", "failed", "exit_3 The program ended with exit code 3. It wrote:\nbecause",
 			},
 			"a signal": {`kill -9 $$`, "", "failed", "signal_9 The signal 9 ended the program."},
 			"a reported error": {
@@ -130,7 +132,7 @@ func TestAProgramEndsItsRunAsItEnds(t *testing.T) {
 			},
 			"a result that is too large": {
 				`head -c 262145 /dev/zero | tr '\0' 1 > "$HOLDCO_RESULT_FILE"; echo said`, "", "failed",
-				"result_too_large The result file has more than 262144 bytes. What is larger belongs into other files of the workspace.",
+				"result_too_large The result file has more than 262144 bytes. What is larger belongs in other files of the workspace.",
 			},
 			"the gateway": {
 				`ask POST "/gateway/v1/leases/$HOLDCO_LEASE_ID/complete" "{\"fencingToken\":$HOLDCO_FENCING_TOKEN,\"result\":7}"; exit 1`,
@@ -145,6 +147,10 @@ func TestAProgramEndsItsRunAsItEnds(t *testing.T) {
 			task := s.named(t, acme, ada, fmt.Sprintf(`,"maxAttempts":%d`, attempts))
 			t.Run(name, func(t *testing.T) {
 				t.Parallel()
+				if attempts > 1 {
+					await(t, "the second attempt", func() bool { return s.look(t, task).Attempt == attempts })
+					s.clock.advance(11 * time.Second) // beyond the delay
+				}
 				ended := s.reaches(t, task, c.status)
 				got := string(ended.Result)
 				if c.status == "failed" {
@@ -188,7 +194,7 @@ func TestAProgramHasWhatItNeedsAndNothingElse(t *testing.T) {
 			t.Errorf("it runs in %s, %v", lines[0], err)
 		}
 		for _, line := range lines[1:] {
-			if line == "# Write" {
+			if line == "# Issue 2: Write" {
 				break
 			}
 			name, value, _ := strings.Cut(line, "=")
@@ -203,7 +209,7 @@ func TestAProgramHasWhatItNeedsAndNothingElse(t *testing.T) {
 				t.Errorf("the environment has no %s:\n%s", name, log)
 			}
 		}
-		for _, part := range []string{"# Write", "With care.", "- 1: Write", `"mcpServers"`, `"description":"With care."`} {
+		for _, part := range []string{"# Issue 2: Write", "With care.", "- 1: Write (", `"mcpServers"`, `"description":"With care."`} {
 			if !strings.Contains(log, part) {
 				t.Errorf("the program does not get %s:\n%s", part, log)
 			}
@@ -536,13 +542,22 @@ func TestAnAgentBehindAURLCompletesTakesOnOrRefuses(t *testing.T) {
 			t.Errorf("%+v %+v", run, run.Error)
 		}
 		there.does(func(w http.ResponseWriter, _ *http.Request) {
-			_, _ = io.WriteString(w, `{"status":"completed","costs":[{"key":"a","kind":"tools","usd":-1}]}`)
+			_, _ = io.WriteString(w, `{"status":"done","costs":[{"key":"a","kind":"tools","usd":1}]}`)
 		})
 		s.clock.advance(6 * time.Second)
 		await(t, "an answer that is refused", func() bool {
 			return resttest.Data[apiAgent](t, s.In(t).Get(ada.path())).Stats.AdapterFailures == 2
 		})
-		if run := s.ended(t, task); !strings.Contains(run.Error.Message, "costs.0.usd") || run.CostReported {
+		if run := s.ended(t, task); !strings.Contains(run.Error.Message, "status") || run.CostReported {
+			t.Errorf("%+v %+v", run, run.Error)
+		}
+		there.does(func(w http.ResponseWriter, _ *http.Request) { // a bad charge does not throw the work away
+			_, _ = io.WriteString(w, `{"status":"completed","costs":[`+
+				`{"key":"a","kind":"tools","usd":-1},{"key":"b","kind":"tools","usd":2}]}`)
+		})
+		s.clock.advance(11 * time.Second)
+		await(t, "work that is done", func() bool { return s.ended(t, task).Status == "succeeded" })
+		if run := s.ended(t, task); run.CostUsd != "2" || !strings.Contains(run.Error.Message, "costs.0.usd") {
 			t.Errorf("%+v %+v", run, run.Error)
 		}
 	})
@@ -596,7 +611,7 @@ func TestAFailureThatTheAgentToldTheGatewayIsCountedOnce(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, environ ...string) {
 		s := start(t, newClock(), append(environ, "HOLDCO_WEBHOOK_ALLOW_PRIVATE=true")...)
 		acme, sales := s.crew(t, 2)
-		const failure = `"error":{"code":"mine","message":"It is broken."}`
+		const failure = `"error":{"code":"mine","message":"It is broken."},"retryAfter":0`
 		script := `test -e again && exit; touch again
 			ask POST "/gateway/v1/leases/$HOLDCO_LEASE_ID/fail" "{\"fencingToken\":$HOLDCO_FENCING_TOKEN,` +
 			strings.ReplaceAll(failure, `"`, `\"`) + `}"; exit 1`

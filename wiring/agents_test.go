@@ -18,7 +18,7 @@ import (
 
 // apiAgent is an agent as the API shows it.
 type apiAgent struct {
-	ID, CompanyID, TeamID, Name, Role, Adapter, Model, Status, CreatedAt, UpdatedAt, Token string
+	ID, CompanyID, TeamID, Name, Role, Adapter, Model, Status, CreatedAt, UpdatedAt, Token, Instructions string
 
 	SlotID         *string
 	AdapterConfig  json.RawMessage
@@ -94,6 +94,63 @@ func TestAHiredAgentFillsASlotAndIsCounted(t *testing.T) {
 		send(s.Client, "DELETE", sales.path(), "").Is(t, 409, "team_not_empty")
 		s.Patch(sales.path(), `{"headcount":3,"managerAgentId":"`+ada.ID+`"}`).Is(t, 200, "")
 		s.hire(t, sales, "")
+	})
+}
+
+func TestInstructionsOfAnAgentAreShownWithItAloneAndInEventsThatChangeThem(t *testing.T) {
+	t.Parallel()
+	eachStore(t, func(t *testing.T, s *instance) {
+		acme := s.create(t, draft(t, ``))
+		sales := s.found(t, acme, `{"name":"Sales","headcount":1}`)
+		long := strings.Repeat("ä", 65_536)
+		ada := s.hire(t, sales, `,"instructions":"`+long+`"`)
+		is := func(want string) {
+			t.Helper()
+			if got := resttest.Data[apiAgent](t, s.Get(ada.path())); got.Instructions != want {
+				t.Errorf("%d bytes, not %d", len(got.Instructions), len(want))
+			}
+		}
+		is(long)
+		for _, path := range []string{"/agents", "/agents?q=ada", "?include=agents"} {
+			list := s.Get(acme.path() + path)
+			list.Is(t, 200, "")
+			if strings.Contains(string(list.Data), "instructions") {
+				t.Errorf("%.200s", list.Data)
+			}
+		}
+		for _, refused := range []string{`"` + long + `x"`, `7`, `"a\u0000b"`} {
+			send(s.Client, "PATCH", ada.path(), `{"instructions":`+refused+`}`).Is(t, 422, "validation_failed")
+		}
+		is(long)
+		again := send(s.Client, "PATCH", ada.path(), `{"instructions":"`+long+`"}`)
+		if again.Is(t, 200, ""); again.Header.Get("ETag") != `"1"` {
+			t.Error("a patch that changes nothing made a new version")
+		}
+		s.Patch(ada.path(), `{"instructions":"# How\n\nBriefly."}`).Is(t, 200, "")
+		is("# How\n\nBriefly.")
+		s.Patch(ada.path(), `{"role":"Lead"}`).Is(t, 200, "")
+		for _, none := range []string{`null`, `" \n"`} {
+			s.Patch(ada.path(), `{"instructions":"Any."}`).Is(t, 200, "")
+			s.Patch(ada.path(), `{"instructions":`+none+`}`).Is(t, 200, "")
+			is("")
+		}
+		var said []string // by events about the agent: what its instructions are, and "-" where they are left out
+		for _, e := range s.events(t, acme.ID) {
+			if e.Subject.ID != ada.ID {
+				continue
+			}
+			text, isSaid := object(t, e.Data.Append(nil))["instructions"].(string)
+			switch {
+			case !isSaid:
+				text = "-"
+			case text == `"`+long+`"`:
+				text = "long"
+			}
+			said = append(said, text)
+		}
+		if diff := cmp.Diff([]string{"long", `"# How\n\nBriefly."`, "-", `"Any."`, `""`, `"Any."`, `""`}, said); diff != "" {
+			t.Error(diff)
+		}
 	})
 }
 

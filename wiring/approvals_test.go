@@ -685,7 +685,7 @@ func TestModelsAskThroughTools(t *testing.T) {
 			t.Errorf("%v", got)
 		}
 		m.refused("validation_failed", "check_approval", map[string]any{"approvalId": a.ID, "wait": 26})
-		m.refused("invalid_parameter", "check_approval", map[string]any{"approvalId": a.ID, "wait": -1})
+		m.refused("validation_failed", "check_approval", map[string]any{"approvalId": a.ID, "wait": -1})
 		m.refused("not_found", "check_approval", map[string]any{"approvalId": "apr_1/../../leases"})
 		m.refused("validation_failed", "check_approval", map[string]any{})
 		parked := m.calls("request_approval", map[string]any{"lease": lease, "actionName": "buy", "action": "Buy", "park": true})

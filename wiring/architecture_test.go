@@ -159,10 +159,13 @@ var layers = []layer{
 		inTests:   []string{"adapters/http/rest/resttest", "adapters/http/apitest", openapi},
 	},
 	{
-		folders:   []string{"adapters/http/gateway"},
-		ours:      slices.Concat(domain, driving, []string{"adapters/http/httpkit", "adapters/http/rest"}), // it shows resources of both
-		libraries: []string{gin, "github.com/modelcontextprotocol/go-sdk/mcp", "github.com/modelcontextprotocol/go-sdk/jsonrpc"},
-		inTests:   []string{"adapters/http/rest/resttest", "adapters/http/apitest"},
+		folders: []string{"adapters/http/gateway"},
+		ours:    slices.Concat(domain, driving, []string{"adapters/http/httpkit", "adapters/http/rest"}), // it shows resources of both
+		libraries: []string{
+			gin, "github.com/modelcontextprotocol/go-sdk/mcp", "github.com/modelcontextprotocol/go-sdk/jsonrpc",
+			"github.com/go-json-experiment/json/jsontext",
+		},
+		inTests: []string{"adapters/http/rest/resttest", "adapters/http/apitest"},
 	},
 	{
 		folders: []string{"adapters/http/partner"},
@@ -270,6 +273,7 @@ var layers = []layer{
 		libraries: []string{otel},
 		inTests:   []string{otlp, protobuf},
 	},
+	{folders: []string{"adapters/scriptedmodel"}},
 	{
 		folders: []string{"adapters/archive"}, ours: slices.Concat(domain, ports, []string{"adapters/system/partial"}),
 		libraries: []string{"filippo.io/age", "github.com/klauspost/compress"},
@@ -304,7 +308,8 @@ var layers = []layer{
 			"adapters/http/rest/resttest", "adapters/http/partner/partnertest", roaring,
 			"adapters/store/sqlite/sqlitetest", "adapters/store/postgres/postgrestest", "adapters/limits/redislimit/redistest",
 			"adapters/http/browsertest", "adapters/dashboard/browsertest", "adapters/system/processtest", openapi,
-			"github.com/modelcontextprotocol/go-sdk/mcp", "github.com/standard-webhooks/standard-webhooks", "github.com/chromedp",
+			"github.com/modelcontextprotocol/go-sdk/mcp", "github.com/google/jsonschema-go/jsonschema",
+			"github.com/standard-webhooks/standard-webhooks", "github.com/chromedp",
 			"github.com/prometheus/common", "github.com/prometheus/client_model", otlp, protobuf,
 			"github.com/creack/pty", "golang.org/x/sys",
 		},

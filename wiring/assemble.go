@@ -29,11 +29,13 @@ import (
 	"holdco/adapters/system/vault"
 	"holdco/adapters/system/workspaces"
 	"holdco/adapters/telemetry/metrics"
+	"holdco/app/cache"
 	"holdco/app/companies"
 	"holdco/app/deliveries"
 	"holdco/app/doctor"
 	"holdco/app/export"
 	"holdco/app/partners"
+	"holdco/app/readiness"
 	"holdco/app/replicas"
 	"holdco/app/retention"
 	"holdco/app/runner"
@@ -160,8 +162,18 @@ func newRunner(
 		Adapters: config.Adapters, Processes: config.MostProcesses, Requests: mostRequests, LongestStop: config.LongestStop,
 	}
 	observed := tel.metrics.Programs(started)
-	return runner.New(s, tel.leases(all.Secrets.Hiding(all.Leases)), all.Secrets, observed, tel.metrics.AgentPoster(poster), clock, log,
-		runner.Hooks{Seen: all.Agents.Seen, Left: all.Companies.Mend}, settings)
+	return runner.New(s, tel.leases(all.Secrets.Hiding(all.Leases)), all.Secrets, observed, started, tel.metrics.AgentPoster(poster), clock,
+		log, runner.Hooks{Seen: all.Agents.Seen, Left: all.Companies.Mend}, settings)
+}
+
+// newReadiness makes what looks whether agents can work, in ways that are those of newRunner.
+func newReadiness(
+	s store.Store, programs *programs.Programs, prices *cache.Prices, config Config, version cli.Version,
+) *readiness.Service {
+	receivers := posting.New(posting.Options{Version: version.Number, AllowPrivate: config.WebhookPrivate})
+	return readiness.New(s, programs, receivers, prices, readiness.Settings{
+		Adapters: config.Adapters, Processes: config.MostProcesses, HasGateway: config.GatewayAddr != "", GatewayURL: config.GatewayURL,
+	})
 }
 
 // mostRequests bounds how many leases are offered to agents behind URLs at once.
@@ -315,6 +327,7 @@ func newGatewayAPI(s surroundings, all services, version cli.Version) (gatewayAP
 	}
 	api, err := gateway.New(gateway.Options{
 		Service: s.service(gateway.Root), Groups: handlers, Auth: all.Agents, Self: all.Agents, Version: version.Number,
+		Origins: s.Config.GatewayOrigins, URL: s.Config.GatewayURL,
 	})
 	if err != nil {
 		return gatewayAPI{}, err

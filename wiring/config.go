@@ -44,6 +44,7 @@ type Config struct {
 	PartnerAddr      string   // the same, of the export API
 	GatewayAddr      string   // the same, of the gateway for agents
 	GatewayURL       string   // how agents reach the gateway, without a slash at its end; empty: by its address
+	GatewayOrigins   []string // whose pages may call the gateway, beside its own
 	MetricsAddr      string   // host:port; empty: metrics are served beside the API
 	Adapters         []string // at least one
 	LeaseTime        time.Duration

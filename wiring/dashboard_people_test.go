@@ -115,6 +115,8 @@ func TestPeopleHireAndChangeAgentsByKeyboardInABrowser(t *testing.T) {
 	tab.Expect(422)
 	tab.Push("Save")
 	tab.See("adapterConfig.command")
+	retype(tab, "Instructions", "Be *brief*. Run the tests first.")
+	tab.Look("agent_instructions")
 	retype(tab, "Adapter settings", `{"env": {"KEY": {"secret": "anthropic"}}}`)
 	tab.Push("Save")
 	tab.See("Saved")
@@ -131,7 +133,8 @@ func TestPeopleHireAndChangeAgentsByKeyboardInABrowser(t *testing.T) {
 	tab.Push("Save mine")
 	tab.See("Saved")
 	now := resttest.Data[apiAgent](t, s.Get(ada.path()))
-	if now.Role != "Editor" || now.Status != "paused" || !strings.Contains(string(now.AdapterConfig), `"anthropic"`) {
+	if now.Role != "Editor" || now.Status != "paused" || !strings.Contains(string(now.AdapterConfig), `"anthropic"`) ||
+		now.Instructions != "Be *brief*. Run the tests first." {
 		t.Errorf("%+v", now)
 	}
 
@@ -378,4 +381,44 @@ func TestPeopleAreShownOnlyWhatTheyMayDoInABrowser(t *testing.T) {
 	tab.Evaluate(`(window.fetch = window.asks, "")`)
 	tab.Push("Try again")
 	tab.See("Win")
+}
+
+func TestPeopleReleaseTheHoldOfAnAgentInABrowser(t *testing.T) {
+	t.Parallel()
+	s := startOnSQLite(t)
+	acme, _, all := s.workers(t, 1)
+	ada := all[0]
+	s.file(t, acme, "")
+	ada.ends(t, ada.claim(t, ""), "release", `"error":{"code":"authentication_failed","message":"The key has expired."}`)
+	tab := s.enter(t, string(rootToken), "/c/"+acme.Slug)
+	tab.See("is on hold after failures")
+	tab.Go("/c/" + acme.Slug + "/agents")
+	tab.See("On hold")
+	tab.Look("agents_held")
+	tab.Go("/c/" + acme.Slug + "/agents/" + ada.ID)
+	tab.See("Its credentials are missing or invalid.")
+	tab.See("The key has expired.")
+	tab.See("Its next run is a trial")
+	tab.Look("agent_held")
+	tab.Push("Release hold")
+	tab.Wait(`!document.querySelector("[aria-label='On hold']")`)
+	if held := ada.hold(t).Hold; held != nil {
+		t.Errorf("%+v", held)
+	}
+	ada.claim(t, "")
+}
+
+func TestPeopleSeeThatAModelHasNoPriceInABrowser(t *testing.T) {
+	t.Parallel()
+	s := startOnSQLite(t)
+	acme, _, all := s.workers(t, 1)
+	ada := all[0]
+	s.file(t, acme, "")
+	lease := ada.claim(t, "")
+	ada.state(t, lease, "costs", `"costs":[{"key":"a","kind":"llm","model":"unknown","tokens":{"output":20000}}]`)
+	ada.ends(t, lease, "complete", "")
+	tab := s.enter(t, string(rootToken), "/c/"+acme.Slug)
+	tab.See("used a model without a price today")
+	tab.Go("/c/" + acme.Slug + "/issues/1?tab=runs")
+	tab.See("unknown: charged at the fallback price")
 }

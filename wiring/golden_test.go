@@ -326,7 +326,8 @@ func TestAnswersAboutLeasesLookAsTheyAlwaysDid(t *testing.T) {
 		}
 		shown("error_too_many", "POST", "/gateway/v1/issues", lease.body(`"leaseId":"`+lease.LeaseID+`","title":"Proofread"`))
 		s.golden(t, "run", "GET", lease.Issue.path()+"/runs/"+lease.Run.ID, "")
-		shown("lease_ended", "POST", lease.path()+"/fail", lease.body(`"error":{"code":"tests_failed","message":"3 of 12"}`))
+		failure := `"error":{"code":"tests_failed","message":"3 of 12"},"retryAfter":60`
+		shown("lease_ended", "POST", lease.path()+"/fail", lease.body(failure))
 		s.golden(t, "runs", "GET", lease.Issue.path()+"/runs", "")
 		shown("lease", "GET", lease.path(), "")
 		shown("error_stale_lease", "POST", lease.path()+"/renew", lease.body(""))

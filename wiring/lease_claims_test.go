@@ -190,7 +190,7 @@ func TestAWaitingClaimGetsTheNextIssue(t *testing.T) {
 
 		// An issue that comes back wakes too.
 		third := ada.waiting(t)
-		bob.ends(t, lease, "fail", `"error":{"code":"c","message":"m"}`)
+		bob.ends(t, lease, "fail", ending["fail"])
 		s.moved(t, lease.Issue, "unassign", "")
 		(<-third).Is(t, 200, "")
 		if left := s.waiting(); left != 0 {
@@ -302,7 +302,7 @@ func TestFaultyFieldsOfCallsOnLeasesAreAllToldAndNothingIsKept(t *testing.T) {
 				[]string{"costs.0.key invalid_format", "costs.0.kind unknown_value", "costs.0.usd out_of_range"}},
 			{"costs", charge(`"key":` + large(203) + `,"kind":"llm","usd":1000000.000001`),
 				[]string{"costs.0.key invalid_format", "costs.0.usd out_of_range"}},
-			{"costs", charge(`"key":"k","kind":"llm","usd":0.0000001`), []string{"costs.0.usd too_precise"}},
+			{"costs", charge(`"key":"k","kind":"llm","usd":-0.0000001`), []string{"costs.0.usd out_of_range"}},
 			{"costs", charge(`"key":"k","kind":"llm","tokens":{"input":1}`), []string{"costs.0.usd required"}},
 			{"costs", charge(`"key":"k","kind":"llm","model":"","tokens":{"input":-1,"output":1000000001},"calls":0`),
 				[]string{"costs.0.calls out_of_range", "costs.0.model required", "costs.0.tokens.input out_of_range",

@@ -88,7 +88,7 @@ func TestServersWithWrongClocksAgreeOnLeasesOnPostgres(t *testing.T) {
 		}
 		return true
 	})
-	again := both[1].claim(t, "")
+	again := both[1].claim(t, `{"wait":30}`) // an expired lease waits before the next attempt
 	if again.FencingToken != 2 || again.Issue.Attempt != 2 {
 		t.Errorf("%+v", again)
 	}
@@ -177,7 +177,8 @@ func TestAfterAPauseLeasesThatAreNotRenewedWithinAMinuteEnd(t *testing.T) {
 				s.sweeps(t)
 				s.shows(t, held[3].Issue, "queued, 2, nobody")
 				ada.dead(t, held[3], "expired")
-				if next := bob.claim(t, ""); next.Issue.ID != held[3].Issue.ID || next.FencingToken != 2 {
+				s.clock.advance(11 * time.Second) // beyond the delay after the attempt
+				if next := bob.claim(t, `{"wait":30}`); next.Issue.ID != held[3].Issue.ID || next.FencingToken != 2 {
 					t.Errorf("%+v", next)
 				}
 				bob.idles(t)
@@ -214,7 +215,8 @@ func TestALeaseLastsNoLongerBecauseTheClockWasSetBack(t *testing.T) {
 		s.passes(t, time.Millisecond)
 		s.shows(t, idle, "queued, 2, nobody")
 		s.shows(t, busy, "running, 1, agent")
-		if next := bob.claim(t, ""); next.Issue.ID != idle.ID || next.FencingToken != 2 {
+		s.clock.advance(11 * time.Second) // beyond the delay after the attempt
+		if next := bob.claim(t, `{"wait":30}`); next.Issue.ID != idle.ID || next.FencingToken != 2 {
 			t.Errorf("%+v", next)
 		}
 		ada.ends(t, kept, "complete", "")

@@ -65,6 +65,7 @@ func TestOfTwoMovesAtOnceTheFirstDecides(t *testing.T) {
 					if now != "cancelled" {
 						s.moved(t, filed, "cancel", "")
 					}
+					send(s.Client, "POST", ada.path()+"/release-hold", "") // its failures may have held it
 				}
 			})
 		})

@@ -46,7 +46,8 @@ func TestAnAgentThatAnswersTooLateIsToldSo(t *testing.T) {
 		told(map[string]any{"reason": "expired", "endedAt": ranOut, "issueStatus": "queued"})
 		ada.dead(t, lease, "expired")
 
-		next := ada.claim(t, "") // the issue goes on under another lease
+		s.clock.advance(11 * time.Second)   // beyond the delay after the attempt
+		next := ada.claim(t, `{"wait":30}`) // the issue goes on under another lease
 		told(map[string]any{"reason": "expired", "endedAt": ranOut, "issueStatus": "running"})
 		for range 2 {
 			state := ada.state(t, lease, "costs", `"costs":[{"key":"k","kind":"tools","usd":0.5}]`)

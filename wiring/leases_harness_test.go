@@ -55,6 +55,8 @@ type apiContext struct {
 	Comments          []apiComment
 	Checkpoints       []apiCheckpoint
 	LastError         *struct{ Code, Message string }
+	FormerResult      json.RawMessage
+	Rejection         *struct{ Note string }
 	Instructions      string
 }
 
@@ -168,7 +170,7 @@ var lasting = map[string]string{
 
 // ending are calls that end a live lease.
 var ending = map[string]string{
-	"complete": "", "fail": `"error":{"code":"c","message":"m"}`, "handoff": `"note":"n"`, "release": "",
+	"complete": "", "fail": `"error":{"code":"c","message":"m"},"retryAfter":0`, "handoff": `"note":"n"`, "release": "",
 }
 
 // dead fails the test unless every call on a lease but costs is stale, and changes nothing.

@@ -1,6 +1,7 @@
 package wiring_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -36,6 +37,7 @@ func TestAnAgentWorksOnAnIssueToItsEnd(t *testing.T) {
 			Context: apiContext{
 				Parents:  []apiIssue{{ID: above.ID, Number: 1, Title: "Write", Status: "handoff"}},
 				Children: []apiIssue{}, Comments: []apiComment{}, Checkpoints: []apiCheckpoint{},
+				FormerResult: json.RawMessage("null"),
 			},
 		}
 		if diff := cmp.Diff(want, first); diff != "" || want.Issue.where() != "running, 1, agent" {
@@ -159,7 +161,7 @@ func TestAnEndingMovesTheIssueAndEndsTheRun(t *testing.T) {
 		run, code    string // the state of the run, and the code of its error
 		event        string
 		claimer      string        // who can claim it next: the same, any, or nobody
-		after        time.Duration // from when on
+		early, after time.Duration // when nobody can claim it yet, and from when on
 	}{
 		"completed": {
 			action: "complete", issue: "review, 1, agent", run: "succeeded", event: "submitted",
@@ -171,9 +173,10 @@ func TestAnEndingMovesTheIssueAndEndsTheRun(t *testing.T) {
 		"failed, attempts left": {
 			action: "fail", sent: failure,
 			issue: "queued, 2, agent", run: "failed", code: "tests_failed", event: "requeued failed", claimer: "the same",
+			early: 8 * time.Second, after: 11 * time.Second,
 		},
 		"failed, to be retried": {
-			isNamed: true, action: "fail", sent: failure + `,"retry":true`,
+			isNamed: true, action: "fail", sent: failure + `,"retry":true,"retryAfter":0`,
 			issue: "queued, 2, agent", run: "failed", code: "tests_failed", event: "requeued failed", claimer: "the same",
 		},
 		"failed, the last attempt": {
@@ -187,7 +190,7 @@ func TestAnEndingMovesTheIssueAndEndsTheRun(t *testing.T) {
 		"failed for a while": {
 			action: "fail", sent: failure + `,"retryAfter":60`,
 			issue: "queued, 2, agent", run: "failed", code: "tests_failed", event: "requeued failed",
-			claimer: "the same", after: time.Minute,
+			claimer: "the same", early: time.Minute - time.Second, after: time.Minute,
 		},
 		"handed off": {
 			action: "handoff", sent: `"note":"Which price?"`,
@@ -233,9 +236,9 @@ func TestAnEndingMovesTheIssueAndEndsTheRun(t *testing.T) {
 					t.Errorf("%+v", comments)
 				}
 				if c.after > 0 {
-					s.clock.advance(c.after - time.Second)
+					s.clock.advance(c.early)
 					ada.idles(t)
-					s.clock.advance(time.Second)
+					s.clock.advance(c.after - c.early)
 				}
 				switch c.claimer {
 				case "":
@@ -361,7 +364,8 @@ func TestALeaseThatOthersEndedIsStale(t *testing.T) {
 					t.Errorf("%+v", late)
 				}
 				if strings.HasPrefix(c.event, "requeued") {
-					if again := ada.claim(t, ""); again.FencingToken != 2 {
+					s.clock.advance(11 * time.Second) // beyond the delay after an attempt that expired
+					if again := ada.claim(t, `{"wait":30}`); again.FencingToken != 2 {
 						t.Errorf("%+v", again)
 					}
 				} else {
@@ -414,7 +418,7 @@ func TestNoNewWorkIsGivenWhilePausedAndWhatRunsGoesOn(t *testing.T) {
 			for action, members := range lasting {
 				ada.call(t, lease, action, members).Is(t, 200, "")
 			}
-			ada.ends(t, lease, "fail", `"error":{"code":"c","message":"m"}`)
+			ada.ends(t, lease, "fail", ending["fail"])
 			if strings.HasPrefix(pause, "/") {
 				s.shows(t, lease.Issue, "queued, 2, nobody") // a paused agent keeps nothing
 			}
@@ -537,11 +541,12 @@ func TestACompleteThatComesTooLateIsNotTakenButItsCostsAre(t *testing.T) {
 		if now.where() != "queued, 2, nobody" || string(now.Result) != "null" || now.Budget.SpentUsd != "0" {
 			t.Errorf("%+v", now)
 		}
-		if next := ada.claim(t, ""); len(next.Context.Checkpoints) != 1 || next.Context.LastError.Code != "expired" {
+		s.clock.advance(11 * time.Second) // beyond the delay after the attempt
+		if next := ada.claim(t, `{"wait":30}`); len(next.Context.Checkpoints) != 1 || next.Context.LastError.Code != "expired" {
 			t.Errorf("%+v", next.Context)
 		}
 		ada.state(t, lease, "costs", `"costs":[{"key":"c","kind":"tools","usd":7}]`)
-		s.clock.advance(24*time.Hour - time.Second)
+		s.clock.advance(24*time.Hour - 12*time.Second)
 		again := ada.state(t, lease, "costs", `"costs":[{"key":"c","kind":"tools","usd":7},{"key":"d","kind":"tools","usd":1}]`)
 		if !again.Late || !again.Entries[0].Duplicate || again.Entries[1].Duplicate {
 			t.Errorf("%+v", again)

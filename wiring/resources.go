@@ -36,6 +36,7 @@ import (
 	"holdco/app/leases"
 	"holdco/app/partners"
 	"holdco/app/prices"
+	"holdco/app/readiness"
 	"holdco/app/replicas"
 	"holdco/app/retention"
 	"holdco/app/runner"
@@ -56,6 +57,7 @@ type services struct {
 	Companies *companies.Service
 	Teams     *teams.Service
 	Agents    *agents.Service
+	Readiness *readiness.Service
 	Issues    *issues.Service
 	Leases    *leases.Service
 	Budgets   *budgets.Service
@@ -96,6 +98,7 @@ var serviceSet = wire.NewSet( //nolint:unused // Wire reads it, in wire.go
 	approvals.New,
 	secrets.New, keys.New,
 	newServerBackups, newRetention,
+	newReadiness,
 	activity.New, wire.Bind(new(doctor.Chains), new(*activity.Service)),
 	instance.New, newSetup,
 	newAgentSettings, newAgentCredentials, newLeaseSettings, newStreamPace,
@@ -246,6 +249,9 @@ var resources = []resource{
 		flush: func(s *Server) jobs.Job {
 			return flushing("write down last calls of agents", s.Agents.FlushLastCalls)
 		},
+	},
+	{
+		handlers: func(s services) httpkit.Handlers { return rest.AgentChecks(s.Readiness) },
 	},
 	{
 		handlers: func(s services) httpkit.Handlers { return rest.Goals(s.Goals) },

@@ -119,6 +119,12 @@ var settings = []setting{
 		set:     func(c *Config, v string) (ok bool) { c.GatewayURL, ok = parseBase(v); return ok },
 	},
 	{
+		name: "gateway_origins", kind: "ORIGINS", absent: "none",
+		help:    "origins, separated by commas, whose pages may call the gateway from a browser, beside its own",
+		allowed: "origins as browsers send them, such as http://localhost:6274, separated by commas; never *",
+		set:     func(c *Config, v string) (ok bool) { c.GatewayOrigins, ok = parseOrigins(v); return ok },
+	},
+	{
 		name: "metrics_addr", kind: "HOST:PORT", absent: "/metrics on the API's listener",
 		help:    "where metrics are served, when not beside the API",
 		allowed: "HOST:PORT such as 127.0.0.1:9464, :9464 or [::1]:9464, or empty",

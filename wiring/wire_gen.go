@@ -73,6 +73,7 @@ func NewServer(ctx context.Context, config Config, clocks Clocks, log *slog.Logg
 	cachePrices := newPrices()
 	agentsService := agents.New(store, clock, iDs, entropy, agentsSettings, cache, cachePrices)
 	programs, cleanup2 := newPrograms(config, log)
+	readinessService := newReadiness(store, programs, cachePrices, config, version)
 	issuesService := issues.New(store, iDs, programs)
 	leasesSettings := newLeaseSettings(config)
 	leasesService := leases.New(store, iDs, entropy, leasesSettings, cachePrices)
@@ -106,6 +107,7 @@ func NewServer(ctx context.Context, config Config, clocks Clocks, log *slog.Logg
 		Companies:  service,
 		Teams:      teamsService,
 		Agents:     agentsService,
+		Readiness:  readinessService,
 		Issues:     issuesService,
 		Leases:     leasesService,
 		Budgets:    budgetsService,
@@ -258,6 +260,8 @@ func newCommand(ctx context.Context, config Config, clock outbound.Clock, log *s
 	cachePrices := newPrices()
 	agentsService := agents.New(store, clock, iDs, entropy, agentsSettings, cache, cachePrices)
 	programs, cleanup2 := newPrograms(config, log)
+	version := _wireVersionValue
+	readinessService := newReadiness(store, programs, cachePrices, config, version)
 	issuesService := issues.New(store, iDs, programs)
 	leasesSettings := newLeaseSettings(config)
 	leasesService := leases.New(store, iDs, entropy, leasesSettings, cachePrices)
@@ -282,7 +286,6 @@ func newCommand(ctx context.Context, config Config, clock outbound.Clock, log *s
 	backupsService := newServerBackups(config, source, clock)
 	retentionService := newRetention(store, vault, programs, clock, config, wiringTelemetry)
 	activityService := activity.New(store, vault)
-	version := _wireVersionValue
 	setup := newSetup(config, version)
 	instanceService := instance.New(store, migrator, clock, vault, setup)
 	streamPace := newStreamPace(config)
@@ -291,6 +294,7 @@ func newCommand(ctx context.Context, config Config, clock outbound.Clock, log *s
 		Companies:  service,
 		Teams:      teamsService,
 		Agents:     agentsService,
+		Readiness:  readinessService,
 		Issues:     issuesService,
 		Leases:     leasesService,
 		Budgets:    budgetsService,
@@ -370,6 +374,8 @@ func newPast(ctx context.Context, config Config, clock *demo.Clock, log *slog.Lo
 	cachePrices := newPrices()
 	agentsService := agents.New(store, clock, iDs, entropy, agentsSettings, cache, cachePrices)
 	programs, cleanup2 := newPrograms(config, log)
+	version := _wireCliVersionValue
+	readinessService := newReadiness(store, programs, cachePrices, config, version)
 	issuesService := issues.New(store, iDs, programs)
 	leasesSettings := newLeaseSettings(config)
 	leasesService := leases.New(store, iDs, entropy, leasesSettings, cachePrices)
@@ -394,7 +400,6 @@ func newPast(ctx context.Context, config Config, clock *demo.Clock, log *slog.Lo
 	backupsService := newServerBackups(config, source, clock)
 	retentionService := newRetention(store, vault, programs, clock, config, wiringTelemetry)
 	activityService := activity.New(store, vault)
-	version := _wireCliVersionValue
 	setup := newSetup(config, version)
 	instanceService := instance.New(store, migrator, clock, vault, setup)
 	streamPace := newStreamPace(config)
@@ -403,6 +408,7 @@ func newPast(ctx context.Context, config Config, clock *demo.Clock, log *slog.Lo
 		Companies:  service,
 		Teams:      teamsService,
 		Agents:     agentsService,
+		Readiness:  readinessService,
 		Issues:     issuesService,
 		Leases:     leasesService,
 		Budgets:    budgetsService,

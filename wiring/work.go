@@ -9,6 +9,7 @@ import (
 	"holdco/adapters/cli"
 	"holdco/adapters/client"
 	"holdco/adapters/programs"
+	"holdco/adapters/system"
 	"holdco/app/runner"
 	"holdco/domain/access"
 	"holdco/domain/id"
@@ -25,13 +26,14 @@ func workRemotely(ctx context.Context, work cli.Work) error {
 		},
 		Key: rand.Text,
 		Claim: func(ctx context.Context, key string, wait int) ([]byte, error) {
-			return gateway.Claim(ctx, key, wait, work.LeaseSeconds)
+			return gateway.Claim(ctx, key, wait, work.LeaseSeconds, work.Duty.IsMetered())
 		},
-		Ended: func(ctx context.Context, runToken access.Value, which id.Lease) (string, error) {
+		Ended: func(ctx context.Context, runToken access.Value, which id.Lease) (string, bool, error) {
 			return gateway.Of(runToken).Ended(ctx, which)
 		},
 		Gateway:    func(runToken access.Value) runner.Gateway { return gateway.Of(runToken) },
 		Programs:   made,
+		Clock:      system.Clock{},
 		GatewayURL: work.URL,
 		Duty:       work.Duty,
 		Model:      work.Model,

@@ -133,7 +133,8 @@ func TestRunsThatEndAreCountedByHowAndWhy(t *testing.T) {
 		}
 		s.clock.advance(31 * time.Second)
 		s.becomes(t, expired.Issue, "queued")
-		again := ada.claim(t, "")
+		s.clock.advance(11 * time.Second) // beyond the delay after the attempt
+		again := ada.claim(t, `{"wait":30}`)
 		ada.state(t, again, "renew", "")
 		ada.ends(t, again, "release", "")
 		revoked := ada.claim(t, "")

@@ -235,6 +235,10 @@ func TestAnIssueGoesThroughTheStepsOfItsWorkflow(t *testing.T) {
 		if len(again.Context.Comments) != 1 || again.Context.Comments[0].Body != "Once more." || *again.Issue.RetryOf != steps[2].ID {
 			t.Errorf("%+v", again)
 		}
+		if told := again.Context; told.Rejection == nil || told.Rejection.Note != "Once more." ||
+			string(told.FormerResult) != `{"sent":7}` {
+			t.Errorf("%+v, %s", told.Rejection, told.FormerResult)
+		}
 		s.stand(t, container, "running: done done done running")
 		ada.ends(t, again, "complete", "")
 		s.stand(t, container, "review: done done done done")

@@ -7,8 +7,10 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"holdco/adapters/client"
 	"holdco/domain/id"
@@ -18,18 +20,23 @@ import (
 func AgentCommand(a *app) *cobra.Command {
 	group := &cobra.Command{
 		Use:   "agent",
-		Short: "Hire, list, pause and retire the agents of a company",
-		Long: "Hire, list, pause and retire the agents of a company. An agent is found by its id or by its name, which must be of one\n" +
-			"agent alone; those who have retired are looked at last.",
+		Short: "Hire, list, change, check, pause and retire the agents of a company",
+		Long: "Hire, list, change, check, pause and retire the agents of a company. An agent is found by its id or by its name, which\n" +
+			"must be of one agent alone; those who have retired are looked at last.",
 	}
 	c := agents{a.remoteGroup(group)}
 	group.AddCommand(
-		c.hire(), c.list(), c.show(), c.rotateToken(),
+		c.hire(), c.list(), c.show(), c.update(), c.check(), c.rotateToken(),
 		c.move("pause", client.PauseAgent, "active", "is paused", &cobra.Command{
 			Short: "Pause an agent",
 			Long:  "Pause an agent: it is offered no new work until \"holdco agent resume\". What runs finishes.",
 		}),
 		c.move("resume", client.ResumeAgent, "paused", "is active", &cobra.Command{Short: "Resume a paused agent"}),
+		c.move("release-hold", client.ReleaseAgentHold, employed, "gets work again", &cobra.Command{
+			Short: "Release the hold of an agent",
+			Long: "Release the hold of an agent whose runs failed: it gets work again at once. \"holdco agent show\" says why it is\n" +
+				"held, and until when.",
+		}),
 		c.move("retire", client.RetireAgent, employed, "is retired", &cobra.Command{
 			Short: "Retire an agent permanently",
 			Long:  "Retire an agent permanently: its token ends, and its slot is free for another one.",
@@ -47,8 +54,7 @@ const employed, retired = "active,paused", "retired"
 var oneAgent = oneNamed("agent", "id or name", func(arg string) bool { return strings.TrimSpace(arg) != "" })
 
 func (c agents) hire() *cobra.Command {
-	var team, config string
-	var perTask, daily amount
+	var team string
 	command := &cobra.Command{
 		Use:   "hire",
 		Short: "Hire an agent into a team and print its token, which is shown this once",
@@ -58,47 +64,106 @@ func (c agents) hire() *cobra.Command {
 		Example: "  TOKEN=$(holdco agent hire --team research --name Ada --role Engineer)\n" +
 			"  holdco agent hire --team research --name Ada --role Engineer --adapter http --per-task-budget 2.50 --json",
 		Args: noArgs,
-		RunE: c.asking(func(command *cobra.Command, s *server, _ []string) error {
-			body := sent(command, client.HireAgent)
-			if command.Flags().Changed("adapter-config") {
-				object, err := readObject("--adapter-config", config, command.InOrStdin())
-				if err != nil {
-					return err
-				}
-				body["adapterConfig"] = object
-			}
-			var err error
-			if body["teamId"], err = s.teamID(command.Context(), team); err != nil {
-				return err
-			}
-			return c.withToken(command, s, client.HireAgent.In(s.company).Sending(body))
-		}),
 	}
 	flags := command.Flags()
 	flags.StringVar(&team, "team", "", "the team: id or slug")
-	flags.String("name", "", "what the agent is called")
-	flags.String("role", "", "what it does")
-	flags.String("adapter", "", "what runs it (default that of the company)")
-	flags.StringVar(&config, "adapter-config", "", "a file that holds the settings of the adapter, a JSON object; - is standard input")
-	flags.String("model", "", "the model that it works with")
-	flags.StringSlice("memory-scopes", nil, "what it may remember, separated by commas: agent, project, client, company")
-	flags.Var(&perTask, "per-task-budget", "what one issue may cost, or none for no limit")
-	flags.Var(&daily, "daily-budget", "what it may spend in a UTC calendar day, or none for no limit")
-	flags.StringSlice("requires", nil, "names of actions, separated by commas, that need an approval")
-	for flag, field := range map[string]string{
-		"team": "teamId", "adapter-config": "adapterConfig", "memory-scopes": "memoryScopes", "per-task-budget": "budget.perTaskUsd",
-		"daily-budget": "budget.dailyUsd", "requires": "approvalPolicy.requires",
-	} {
-		setsField(flags, flag, field)
-	}
+	settings := addAgentFlags(command, "what runs it (default that of the company)")
+	command.RunE = c.asking(func(command *cobra.Command, s *server, _ []string) error {
+		body, err := settings.body(command, client.HireAgent)
+		if err != nil {
+			return err
+		}
+		if body["teamId"], err = s.teamID(command.Context(), team); err != nil {
+			return err
+		}
+		return c.withToken(command, s, client.HireAgent.In(s.company).Sending(body))
+	})
+	setsField(flags, "team", "teamId")
 	for _, flag := range []string{"team", "name", "role"} {
 		_ = command.MarkFlagRequired(flag)
 	}
 	_ = command.RegisterFlagCompletionFunc("team", c.complete(true, completeTeams))
+	return command
+}
+
+// agentFlags are the flags that hire and update have in common.
+type agentFlags struct {
+	config, instructions string // files
+	perTask, daily       amount
+}
+
+func addAgentFlags(command *cobra.Command, adapter string) *agentFlags {
+	f, flags := &agentFlags{}, command.Flags()
+	flags.String("name", "", "what the agent is called")
+	flags.String("role", "", "what it does")
+	flags.String("adapter", "", adapter)
+	flags.StringVar(&f.config, "adapter-config", "", "a file that holds the settings of the adapter, a JSON object; - is standard input")
+	flags.String("model", "", "the model that it works with")
+	flags.StringVar(&f.instructions, "instructions-file", "",
+		"a file that says how it is to work, in Markdown; - is standard input, and an empty file is for no instructions")
+	flags.StringSlice("memory-scopes", nil, "what it may remember, separated by commas: agent, project, client, company")
+	flags.Var(&f.perTask, "per-task-budget", "what one issue may cost, or none for no limit")
+	flags.Var(&f.daily, "daily-budget", "what it may spend in a UTC calendar day, or none for no limit")
+	flags.StringSlice("requires", nil, "names of actions, separated by commas, that need an approval")
+	for flag, field := range map[string]string{
+		"adapter-config": "adapterConfig", "memory-scopes": "memoryScopes", "per-task-budget": "budget.perTaskUsd",
+		"daily-budget": "budget.dailyUsd", "requires": "approvalPolicy.requires", "instructions-file": "instructions",
+	} {
+		setsField(flags, flag, field)
+	}
 	_ = command.RegisterFlagCompletionFunc("memory-scopes",
 		cobra.FixedCompletions([]string{"agent", "project", "client", "company"}, cobra.ShellCompDirectiveNoFileComp))
-	_ = command.RegisterFlagCompletionFunc("adapter-config", cobra.FixedCompletions(nil, cobra.ShellCompDirectiveDefault))
-	return command
+	for _, flag := range []string{"adapter-config", "instructions-file"} {
+		_ = command.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(nil, cobra.ShellCompDirectiveDefault))
+	}
+	return f
+}
+
+// body is what the flags say, with what is in the files that they name.
+func (f *agentFlags) body(command *cobra.Command, o client.Operation) (map[string]any, error) {
+	body, flags := sent(command, o), command.Flags()
+	if flags.Changed("adapter-config") && flags.Changed("instructions-file") && f.config == "-" && f.instructions == "-" {
+		return nil, WrongUsage(errors.New("--adapter-config and --instructions-file cannot both be standard input"))
+	}
+	if flags.Changed("adapter-config") {
+		object, err := readObject("--adapter-config", f.config, command.InOrStdin())
+		if err != nil {
+			return nil, err
+		}
+		body["adapterConfig"] = object
+	}
+	if flags.Changed("instructions-file") {
+		instructions, err := readText(f.instructions, command.InOrStdin())
+		if err != nil {
+			return nil, err
+		}
+		body["instructions"] = instructions
+	}
+	return body, nil
+}
+
+func (c agents) update() *cobra.Command {
+	command := &cobra.Command{
+		Short: "Change an agent",
+		Long: "Change what the flags name of an agent. Members of --adapter-config are merged into what is there: null removes one.\n\n" +
+			"Programs that an agent of the adapter process is to run need a token with the scope admin.",
+		Example: "  holdco agent update Ada --instructions-file ada.md\n  holdco agent update Ada --role 'Lead engineer' --daily-budget 20",
+	}
+	settings := addAgentFlags(command, "what runs it")
+	command.RunE = doing(c.remote, func(command *cobra.Command, s *server, args []string) (client.Call, error) {
+		body, err := settings.body(command, client.UpdateAgent)
+		if err != nil {
+			return client.Call{}, err
+		}
+		which, err := s.agentID(command.Context(), args[0])
+		return client.UpdateAgent.In(s.company, which).Sending(body), err
+	}, func(out io.Writer, agent client.Agent) error { return printTable(out, agentTable(agent)) })
+	var names []string
+	command.Flags().SortFlags = false // the error names them as they were added
+	command.Flags().VisitAll(func(flag *pflag.Flag) { names = append(names, flag.Name) })
+	command.Flags().SortFlags = true
+	command.MarkFlagsOneRequired(names...)
+	return c.one("update", employed, command)
 }
 
 func (c agents) list() *cobra.Command {
@@ -125,6 +190,60 @@ func (c agents) show() *cobra.Command {
 			return printTable(out, agentTable(agent))
 		}),
 	})
+}
+
+// errNotReady is the failure of a check that found something missing. It has been said what.
+var errNotReady = errors.New("the agent is not ready to work")
+
+func (c agents) check() *cobra.Command {
+	return c.one("check", employed, &cobra.Command{
+		Short: "Check whether an agent has what it needs to work",
+		Long: "Check whether an agent has what it needs to work, and say what to do if it has not. The server looks: at the program on\n" +
+			"its host, its version and the secrets and permissions that it needs, at how its costs are read, at the URL of an agent\n" +
+			"behind one, or whether an agent that works by itself has ever called the gateway. No model is called.\n\n" +
+			"The exit code is 1 if something is missing. It needs a token with the scope admin.",
+		Example: "  holdco agent check Ada",
+		RunE: c.asking(func(command *cobra.Command, s *server, args []string) error {
+			call, err := ofAgent(client.CheckAgent)(command, s, args)
+			if err != nil {
+				return err
+			}
+			data, err := s.Do(command.Context(), call)
+			if err != nil {
+				return err
+			}
+			found, err := client.Read[client.AgentCheck](data)
+			if err != nil {
+				return err
+			}
+			if c.asJSON {
+				err = printJSON(command.OutOrStdout(), data)
+			} else {
+				err = printFindings(command.OutOrStdout(), found.Findings)
+			}
+			if err == nil && !found.OK {
+				err = errNotReady
+			}
+			return err
+		}),
+	})
+}
+
+// printFindings prints a line for each finding, and below it what to do.
+func printFindings(out io.Writer, findings []client.AgentFinding) error {
+	var text strings.Builder
+	for _, finding := range findings {
+		mark := "ok"
+		if !finding.OK {
+			mark = "MISSING"
+		}
+		fmt.Fprintf(&text, "%-8s %-12s %s\n", mark, finding.Check, finding.Message)
+		if finding.Fix != "" {
+			fmt.Fprintf(&text, "%22s%s\n", "", finding.Fix)
+		}
+	}
+	_, err := io.WriteString(out, text.String())
+	return err
 }
 
 // move completes a command that changes the state of an agent which is in one of some states before.
@@ -215,11 +334,36 @@ func agentTable(a client.Agent) [][]string {
 		{"adapter", a.Adapter},
 		{"model", orDash(a.Model)},
 		{"status", a.Status},
+		{"hold", holdText(a.Hold)},
 		{"per-task budget", dollars(a.Budget.PerTaskUSD)},
 		{"daily budget", dollars(a.Budget.DailyUSD)},
+		{"instructions", shownLength(a.Instructions)},
 		{"created", a.CreatedAt},
 		{"updated", a.UpdatedAt},
 	}
+}
+
+// holdText is why an agent gets no work, and until when.
+func holdText(hold *client.Hold) string {
+	if hold == nil {
+		return "-"
+	}
+	text := hold.Reason + " until " + hold.Until
+	if hold.Trial {
+		text += ", then one run on trial"
+	}
+	if message, _, _ := strings.Cut(hold.Error.Message, "\n"); message != "" {
+		text += ": " + message
+	}
+	return text
+}
+
+// shownLength stands for a text that is too long for a table.
+func shownLength(text string) string {
+	if text == "" {
+		return "-"
+	}
+	return fmt.Sprintf("%d characters; --json shows them", utf8.RuneCountInString(text))
 }
 
 // agentID finds an agent by its id, or by its name. Of several who are called the same, those who have retired do not count.

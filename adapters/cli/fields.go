@@ -31,10 +31,14 @@ func flagMessage(command *cobra.Command, field fault.Field) string {
 		return field.Message
 	}
 	subject := "--" + flag.Name
-	if list, isList := flag.Value.(pflag.SliceValue); isList && index != "" {
+	list, isList := flag.Value.(pflag.SliceValue)
+	if isList && index != "" {
 		if i, err := strconv.Atoi(index); err == nil && i < len(list.GetSlice()) {
 			subject += fmt.Sprintf(" %q", strings.TrimSpace(list.GetSlice()[i]))
 		}
+	}
+	if !isList && index != "" {
+		subject += ": " + index
 	}
 	return subject + " " + rest
 }

@@ -63,7 +63,8 @@ func TestWrongUsageOfTeamsAndAgentsIsOneLineAndCode2(t *testing.T) {
 	t.Parallel()
 	checkMisuse(t, []misuse{
 		{"team", "team", `"holdco team" needs a command: create, delete, list, show, update`},
-		{"agent", "agent", `"holdco agent" needs a command: hire, list, pause, resume, retire, rotate-token, show`},
+		{"agent", "agent", `"holdco agent" needs a command: ` +
+			`check, hire, list, pause, release-hold, resume, retire, rotate-token, show, update`},
 		{"team create --name a", "team create", `required flag(s) "headcount" not set`},
 		{"team show", "team show", `"holdco team show" needs one argument, the id or slug of a team; "holdco team list" shows them`},
 		{"team delete A_B", "team delete", `"A_B" is not the id or slug of a team; "holdco team list" shows them`},
@@ -89,7 +90,7 @@ func TestEveryCommandOnAServerHasAShortHelpAndEveryActionAnExample(t *testing.T)
 	t.Parallel()
 	for _, line := range []string{
 		"team create", "team list", "team show", "team update", "team delete",
-		"agent hire", "agent list", "agent show", "agent pause", "agent resume", "agent retire", "agent rotate-token",
+		"agent hire", "agent list", "agent show", "agent pause", "agent resume", "agent retire", "agent rotate-token", "agent update",
 	} {
 		got := new(fake).run(line + " --help").stdout
 		if !strings.Contains(got, "Examples:\n  ") || !strings.Contains(got, "holdco "+line) || !strings.Contains(got, "HOLDCO_URL") {

@@ -174,7 +174,7 @@ func statusRow(of client.Overview) []string {
 	}
 	return []string{
 		of.Company.Slug, fmt.Sprint(h.ActiveAgents), fmt.Sprint(h.RunningLeases),
-		troubles(h.FailingAgents, h.SilentAgents, h.AbsentAgents),
+		troubles(h.FailingAgents, h.SilentAgents, h.AbsentAgents, h.HeldAgents),
 		fmt.Sprint(t.Queued + t.Assigned + t.Running + t.Review + t.Handoff),
 		dollars(of.Cost.Today), dollars(of.Cost.ThisPeriod), dollars(of.Cost.Budget),
 		fmt.Sprint(of.Inbox.Total), note,
@@ -182,12 +182,12 @@ func statusRow(of client.Overview) []string {
 }
 
 // troubles say how many agents are to be looked at, and why. One may have several reasons.
-func troubles(failing, silent, absent int64) string {
+func troubles(failing, silent, absent, held int64) string {
 	var said []string
 	for _, one := range []struct {
 		count int64
 		what  string
-	}{{failing, "failing"}, {silent, "silent"}, {absent, "absent"}} {
+	}{{failing, "failing"}, {silent, "silent"}, {absent, "absent"}, {held, "held"}} {
 		if one.count > 0 {
 			said = append(said, fmt.Sprintf("%d %s", one.count, one.what))
 		}

@@ -74,8 +74,8 @@ type worker struct {
 
 // configured are the flags that are members of the configuration of the adapter process.
 var configured = map[string]string{
-	"cwd": "cwd", "stdin": "stdin", "usage": "usage", "timeout": "timeoutSeconds", "grace": "graceSeconds", "concurrent": "maxConcurrent",
-	"env": "env",
+	"cwd": "cwd", "stdin": "stdin", "usage": "usage", "timeout": "timeoutSeconds", "grace": "graceSeconds",
+	"grace-after-end": "graceAfterEnd", "concurrent": "maxConcurrent", "env": "env",
 }
 
 func (w *worker) flags(command *cobra.Command) {
@@ -88,12 +88,14 @@ func (w *worker) flags(command *cobra.Command) {
 	flags.StringVar(&w.directory, "workspaces", "holdco-work", "the directory of workspaces and logs; not the data directory of a server")
 	flags.String("cwd", "", "where in the workspace of the issue the program runs")
 	flags.String("stdin", string(agent.Prompt), "what the program reads: prompt, json or none")
-	flags.String("usage", "none", "how the program says what it costs: none, claude-json, codex-json or holdco-json")
+	flags.String("usage", "none", "how the program says what it costs: none, claude-json, codex-json,\n"+
+		"gemini-json, opencode-json or holdco-json")
 	flags.StringVar(&w.model, "model", "", "the model of costs that name none")
 	flags.StringArrayVar(&w.environ, "env", nil, "a variable of the program: NAME=VALUE, or NAME with the value that it has here;\n"+
 		"may be repeated")
 	flags.Int("timeout", 0, "how many seconds the program may take (default 3600)")
 	flags.Int("grace", 0, "how many seconds it has to end after SIGTERM (default 10)")
+	flags.Int("grace-after-end", 0, "how many seconds it may run on after its work is done, to say what it cost (default 60)")
 	flags.Int("concurrent", 0, "how many issues are worked on at once (default 1)")
 	flags.IntVar(&w.leaseSeconds, "lease-time", 0, "how many seconds a lease lasts without a sign of life (default that of the server)")
 	flags.BoolVar(&w.isOnce, "once", false, "work on one issue, if there is one, and end")

@@ -99,10 +99,10 @@ func (w AtWork) Complete(ctx context.Context, result any, summary string) error 
 	return err
 }
 
-// Fail ends the lease with a failure, after which another attempt may follow.
+// Fail ends the lease with a failure, after which another attempt may follow at once.
 func (w AtWork) Fail(ctx context.Context, code, message string) error {
 	failure := map[string]any{"code": code, "message": message}
-	_, err := call[json.RawMessage](ctx, w, failLease, map[string]any{"error": failure})
+	_, err := call[json.RawMessage](ctx, w, failLease, map[string]any{"error": failure, "retryAfter": 0})
 	return err
 }
 

@@ -55,6 +55,7 @@ type Overview struct {
 		FailingAgents int64 `json:"failingAgents"`
 		SilentAgents  int64 `json:"silentAgents"`
 		AbsentAgents  int64 `json:"absentAgents"`
+		HeldAgents    int64 `json:"heldAgents"`
 	} `json:"health"`
 }
 

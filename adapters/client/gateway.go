@@ -13,6 +13,7 @@ import (
 	"holdco/domain/fault"
 	"holdco/domain/id"
 	"holdco/domain/issue"
+	"holdco/domain/money"
 	"holdco/ports/inbound"
 )
 
@@ -32,6 +33,7 @@ type Me struct {
 type lease struct {
 	EndedAt string `json:"endedAt"` // empty: its run is open
 	Reason  string `json:"reason"`
+	ByAgent bool   `json:"endedByAgent"`
 }
 
 const allLeases, oneLease = "/gateway/v1/leases", "/gateway/v1/leases/{lease}"
@@ -40,15 +42,18 @@ const allLeases, oneLease = "/gateway/v1/leases", "/gateway/v1/leases/{lease}"
 var (
 	getMe      = declareOfGateway(Operation{ID: "me", Method: http.MethodGet, Path: "/gateway/v1/me", Shows: Me{}})
 	claimLease = declareOfGateway(Operation{
-		ID: "claimLease", Method: http.MethodPost, Path: allLeases, Fields: []string{"wait", "leaseSeconds", "runToken"},
+		ID: "claimLease", Method: http.MethodPost, Path: allLeases, Fields: []string{"wait", "leaseSeconds", "runToken", "metered"},
 	})
-	getLease      = declareOfGateway(Operation{ID: "getLease", Method: http.MethodGet, Path: oneLease, Shows: lease{}})
-	renewLease    = onLease("renewLease", "/renew")
-	chargeLease   = onLease("chargeLease", "/costs", "costs")
+	getLease    = declareOfGateway(Operation{ID: "getLease", Method: http.MethodGet, Path: oneLease, Shows: lease{}})
+	renewLease  = onLease("renewLease", "/renew")
+	chargeLease = declareOfGateway(Operation{
+		ID: "chargeLease", Method: http.MethodPost, Path: oneLease + "/costs", Fields: []string{"fencingToken", "costs"},
+		Shows: chargedLease{}, takesNoKey: true,
+	})
 	completeLease = onLease("completeLease", "/complete", "result", "summary", "costs")
 	failLease     = onLease("failLease", "/fail", "error", "retry", "retryAfter", "costs")
 	handOffLease  = onLease("handOffLease", "/handoff", "note")
-	releaseLease  = onLease("releaseLease", "/release", "note", "costs")
+	releaseLease  = onLease("releaseLease", "/release", "note", "error", "retryAfter", "costs")
 )
 
 // endsLease are the operations that end a lease.
@@ -89,9 +94,13 @@ func (g Gateway) Me(ctx context.Context) (Me, error) {
 }
 
 // Claim leases the next issue for the agent, and waits for one so many seconds. It returns the lease as the gateway shows it, with
-// a token for its run; nil: there is none. LeaseSeconds is how long the lease lasts without a call; 0: as the server is set.
-func (g Gateway) Claim(ctx context.Context, key string, wait, leaseSeconds int) (json.RawMessage, error) {
+// a token for its run; nil: there is none. LeaseSeconds is how long the lease lasts without a call; 0: as the server is set. Of a run that
+// is metered, what its program says that it costs is charged.
+func (g Gateway) Claim(ctx context.Context, key string, wait, leaseSeconds int, isMetered bool) (json.RawMessage, error) {
 	body := map[string]any{"wait": wait, "runToken": true}
+	if isMetered { // servers from before do not know it
+		body["metered"] = true
+	}
 	if leaseSeconds != 0 {
 		body["leaseSeconds"] = leaseSeconds
 	}
@@ -112,10 +121,9 @@ func (g Gateway) Of(runToken access.Value) RunGateway {
 const mostOnLease = 10 * time.Second
 
 // do makes a call on a lease.
-func (g RunGateway) do(ctx context.Context, o Operation, call inbound.LeaseCall, body map[string]any) error {
+func (g RunGateway) do(ctx context.Context, o Operation, call inbound.LeaseCall, body map[string]any) (json.RawMessage, error) {
 	body["fencingToken"] = *call.Token
-	_, err := g.ask(ctx, o.In(string(call.Lease)).Sending(body))
-	return err
+	return g.ask(ctx, o.In(string(call.Lease)).Sending(body))
 }
 
 // ask calls with the token of the run, which stays good when the agent gets another token, and with that of the agent where the
@@ -130,33 +138,57 @@ func (g RunGateway) ask(ctx context.Context, call Call) (json.RawMessage, error)
 	return data, err
 }
 
-// Ended returns why a lease has ended; empty: its run is open.
-func (g RunGateway) Ended(ctx context.Context, which id.Lease) (reason string, err error) {
+// Ended returns why a lease has ended, and whether its agent ended it; empty: its run is open.
+func (g RunGateway) Ended(ctx context.Context, which id.Lease) (reason string, byAgent bool, err error) {
 	data, err := g.ask(ctx, getLease.In(string(which)))
 	if err != nil {
-		return "", err
+		return "", false, err
 	}
 	found, err := Read[lease](data)
 	if err == nil && found.EndedAt != "" && found.Reason == "" {
-		return "ended", nil
+		found.Reason = "ended"
 	}
-	return found.Reason, err
+	return found.Reason, found.ByAgent, err
 }
 
 // Renew renews a lease.
 func (g RunGateway) Renew(ctx context.Context, _ agent.Caller, call inbound.LeaseCall) (inbound.LeaseState, error) {
-	return inbound.LeaseState{}, g.do(ctx, renewLease, call, map[string]any{})
+	_, err := g.do(ctx, renewLease, call, map[string]any{})
+	return inbound.LeaseState{}, err
 }
 
-// Charge reports what a run costs.
+// chargedLease is what is read of what came of charges.
+type chargedLease struct {
+	Entries []struct {
+		Key      string      `json:"key"`
+		USD      json.Number `json:"usd"`
+		Unpriced bool        `json:"unpriced"`
+	} `json:"entries"`
+}
+
+// Charge reports what a run costs. Of what came of it, the keys, the amounts and whether the models have prices are read.
 func (g RunGateway) Charge(
 	ctx context.Context, _ agent.Caller, call inbound.LeaseCall, charges []cost.Draft,
-) (inbound.LeaseState, []inbound.ChargeOutcome, error) {
-	return inbound.LeaseState{}, nil, g.do(ctx, chargeLease, call, map[string]any{"costs": charged(charges)})
+) (state inbound.LeaseState, outcomes []inbound.ChargeOutcome, err error) {
+	data, err := g.do(ctx, chargeLease, call, map[string]any{"costs": charged(charges)})
+	if err != nil {
+		return state, nil, err
+	}
+	answer, err := Read[chargedLease](data)
+	if err != nil {
+		return state, nil, err
+	}
+	for _, entry := range answer.Entries {
+		amount, err := money.ParseUSD(money.Number(entry.USD))
+		if err != nil {
+			return state, nil, err
+		}
+		outcomes = append(outcomes, inbound.ChargeOutcome{Entry: cost.Entry{Key: entry.Key, USD: amount, Unpriced: entry.Unpriced}})
+	}
+	return state, outcomes, nil
 }
 
-// End ends a lease. The body of a call that is repeated is the same to the byte. Why Holdco itself gives an issue back is the note
-// of a release.
+// End ends a lease. The body of a call that is repeated is the same to the byte.
 func (g RunGateway) End(
 	ctx context.Context, _ agent.Caller, call inbound.LeaseCall, end inbound.LeaseEnd,
 ) (inbound.Ended, error) {
@@ -170,21 +202,28 @@ func (g RunGateway) End(
 			body["result"] = json.RawMessage(end.Result)
 		}
 	case issue.Fail:
-		failure := map[string]any{}
-		set(failure, "code", end.Failure.Code)
-		set(failure, "message", end.Failure.Message)
-		body["error"] = failure
+		body["error"] = failure(end)
 		set(body, "retry", end.Failure.Retry)
 		set(body, "retryAfter", end.Failure.RetryAfter)
 	case issue.Release:
-		if end.Note.Body == nil {
-			set(body, end.Action.NoteField(), end.Failure.Message)
+		if end.Failure.Code != nil {
+			body["error"] = failure(end)
 		}
+		set(body, "retryAfter", end.Failure.RetryAfter)
 	}
 	if len(end.Charges) > 0 {
 		body["costs"] = charged(end.Charges)
 	}
-	return inbound.Ended{}, g.do(ctx, endsLease[end.Action], call, body)
+	_, err := g.do(ctx, endsLease[end.Action], call, body)
+	return inbound.Ended{}, err
+}
+
+// failure is why a lease ends as the gateway takes it.
+func failure(end inbound.LeaseEnd) map[string]any {
+	sent := map[string]any{}
+	set(sent, "code", end.Failure.Code)
+	set(sent, "message", end.Failure.Message)
+	return sent
 }
 
 // charged are charges as the gateway takes them.
@@ -196,6 +235,7 @@ func charged(charges []cost.Draft) []map[string]any {
 		set(charge, "kind", one.Kind)
 		set(charge, "model", one.Model)
 		set(charge, "billing", one.Billing)
+		set(charge, "session", one.Session)
 		set(charge, "calls", one.Calls)
 		if one.USD != nil {
 			charge["usd"] = json.Number(*one.USD)

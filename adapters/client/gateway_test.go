@@ -38,8 +38,9 @@ func TestALeaseIsEndedAsItIsToEnd(t *testing.T) {
 		"fail": {
 			inbound.LeaseEnd{Action: issue.Fail, Failure: why}, `/fail {"error":{"code":"exit_1","message":"It broke."},"fencingToken":7}`,
 		},
-		"release":            {inbound.LeaseEnd{Action: issue.Release}, `/release {"fencingToken":7}`},
-		"release with a why": {inbound.LeaseEnd{Action: issue.Release, Failure: why}, `/release {"fencingToken":7,"note":"It broke."}`},
+		"release": {inbound.LeaseEnd{Action: issue.Release}, `/release {"fencingToken":7}`},
+		"release with a why": {inbound.LeaseEnd{Action: issue.Release, Failure: why},
+			`/release {"error":{"code":"exit_1","message":"It broke."},"fencingToken":7}`},
 		"hand off": {
 			inbound.LeaseEnd{Action: issue.HandOff, Note: issue.Note{Body: new("Which?")}}, `/handoff {"fencingToken":7,"note":"Which?"}`,
 		},
@@ -85,14 +86,31 @@ func TestACallOnALeaseFailsAsTheGatewayAnswers(t *testing.T) {
 	}
 }
 
+func TestWhatComesOfChargesIsRead(t *testing.T) {
+	t.Parallel()
+	s := serve(t, reply{200, `{"data":{"entries":[{"key":"a","usd":0.25,"unpriced":true,"duplicate":false}],"late":true},"meta":{}}`, ""})
+	call := inbound.LeaseCall{Lease: "lse_1", Token: new(int64(7))}
+	charge := cost.Draft{Key: new("a"), Kind: new("llm"), Model: new("m"), Session: new("th_1"), USD: new(money.Number("0.25"))}
+	_, got, err := client.NewGateway(s.URL, "secret").Of("secret").Charge(t.Context(), agent.Caller{}, call, []cost.Draft{charge})
+	want := []inbound.ChargeOutcome{{Entry: cost.Entry{Key: "a", USD: 250_000, Unpriced: true}}}
+	if diff := cmp.Diff(want, got); diff != "" || err != nil {
+		t.Errorf("%s, %v", diff, err)
+	}
+	sent := []string{`POST /gateway/v1/leases/lse_1/costs ` +
+		`{"costs":[{"key":"a","kind":"llm","model":"m","session":"th_1","usd":0.25}],"fencingToken":7}`}
+	if diff := cmp.Diff(sent, s.settled().requests); diff != "" {
+		t.Error(diff)
+	}
+}
+
 func TestAClaimIsMadeUnderItsKey(t *testing.T) {
 	t.Parallel()
 	s := serve(t, reply{200, `{"data":{"leaseId":"lse_1"},"meta":{}}`, ""})
-	shown, err := client.NewGateway(s.URL, "secret").Claim(t.Context(), "key-1", 30, 60)
+	shown, err := client.NewGateway(s.URL, "secret").Claim(t.Context(), "key-1", 30, 60, true)
 	if err != nil || string(shown) != `{"leaseId":"lse_1"}` {
 		t.Errorf("%s, %v", shown, err)
 	}
-	want := []string{`POST /gateway/v1/leases {"leaseSeconds":60,"runToken":true,"wait":30}`}
+	want := []string{`POST /gateway/v1/leases {"leaseSeconds":60,"metered":true,"runToken":true,"wait":30}`}
 	if diff := cmp.Diff(want, s.settled().requests); diff != "" || s.keys[0] != "key-1" {
 		t.Errorf("%s under %q", diff, s.keys)
 	}

@@ -92,6 +92,8 @@ func TestAnAgentMayAnswerWithItsResult(t *testing.T) {
 		{`{"status":"completed","result":false}`, outbound.OfferAnswer{IsComplete: true, Result: []byte("false")}},
 		{`{"status":"completed","result":` + most + `}`, outbound.OfferAnswer{IsComplete: true, Result: []byte(most)}},
 		{`{"status":"completed","costs":[]}`, outbound.OfferAnswer{IsComplete: true, Costs: []cost.Draft{}}},
+		{"\ufeff" + `{"status":"completed","version":2}`, outbound.OfferAnswer{IsComplete: true}},
+		{`{"status":"failed","status":"completed"}`, outbound.OfferAnswer{IsComplete: true}},
 	} {
 		got, err := poster.Offer(t.Context(), offer(receive(t, answers(ok200(c.answered)))))
 		if diff := cmp.Diff(c.want, got); diff != "" || err != nil {
@@ -100,37 +102,84 @@ func TestAnAgentMayAnswerWithItsResult(t *testing.T) {
 	}
 }
 
+// Work that is done is not thrown away because of a detail.
+func TestProblemsOfAnAnswerDoNotLoseItsResult(t *testing.T) {
+	t.Parallel()
+	const left = "Charges that are not valid were left out: "
+	good := cost.Draft{Key: new("1"), Kind: new("tools"), USD: new(money.Number("3.3000000000000003"))}
+	const goodJSON = `{"key":"1","kind":"tools","usd":3.3000000000000003,"more":true}`
+	long := strings.Repeat("x", 1000)
+	poster := newPoster(t, posting.Options{AllowPrivate: true})
+	for _, c := range []struct {
+		result, costs string
+		want          outbound.OfferAnswer
+	}{
+		{`1`, `[` + goodJSON + `]`, outbound.OfferAnswer{Result: []byte("1"), Costs: []cost.Draft{good}}},
+		{`1`, `{}`, outbound.OfferAnswer{Result: []byte("1"), Problems: left + "costs must be a list."}},
+		{
+			`1`, `[{"key":"0","kind":"tools","usd":"1"},` + goodJSON + `]`,
+			outbound.OfferAnswer{Result: []byte("1"), Costs: []cost.Draft{good}, Problems: left + "costs.0.usd must be a number."},
+		},
+		{
+			`1`, `[` + goodJSON + `,{"key":"2","kind":"tools","usd":-1},{"key":"1","kind":"tools","usd":3}]`,
+			outbound.OfferAnswer{
+				Result: []byte("1"), Costs: []cost.Draft{good},
+				Problems: left + "costs.1.usd must be from 0 to 1000000; costs.2.key is that of another charge.",
+			},
+		},
+		{
+			`1`, `[1,2,3,4,5]`,
+			outbound.OfferAnswer{Result: []byte("1"), Costs: []cost.Draft{}, Problems: left + itemsWrong + "; and 2 more."},
+		},
+		{
+			`1`, `[{"key":7,"` + long + `":1}]`,
+			outbound.OfferAnswer{Result: []byte("1"), Costs: []cost.Draft{}, Problems: left + "costs.0.key must be a string."},
+		},
+		{
+			`"` + "\xff" + `"`, `[]`,
+			outbound.OfferAnswer{
+				Result: []byte("\"\ufffd\""), Costs: []cost.Draft{}, Problems: "It is not UTF-8: bytes that are not were replaced.",
+			},
+		},
+		{
+			`{"a":1,"a":1}`, `[]`,
+			outbound.OfferAnswer{
+				Result: []byte(`"{\"a\":1,\"a\":1}"`), Costs: []cost.Draft{},
+				Problems: "The result is kept as text, as it names a member twice, or nests too deep.",
+			},
+		},
+	} {
+		c.want.IsComplete = true
+		answered := `{"status":"completed","result":` + c.result + `,"costs":` + c.costs + `}`
+		got, err := poster.Offer(t.Context(), offer(receive(t, answers(ok200(answered)))))
+		if diff := cmp.Diff(c.want, got); diff != "" || err != nil {
+			t.Errorf("%.100s: %v, %.1000s", answered, err, diff)
+		}
+	}
+}
+
 func TestAnAnswerThatIsNoneToAnOfferIsExplained(t *testing.T) {
 	t.Parallel()
 	const noJSON, members = "The receiver's answer is not JSON.",
 		"The receiver's answer is not an object with the members status, a string, and, if it has them, result and costs."
-	const status, twice = `The receiver's answer does not have the status "completed".`, "The receiver's answer names a member twice."
-	const invalid = "The receiver's answer has costs that are not valid: "
+	const status = `The receiver's answer does not have the status "completed".`
 	long := strings.Repeat("x", 1000)
 	poster := newPoster(t, posting.Options{AllowPrivate: true})
 	for answered, want := range map[string]string{
-		"":                                 noJSON,
-		"ok":                               noJSON,
-		`{"status":"completed"`:            noJSON,
-		`{"status":"completed"} {}`:        noJSON,
-		`{"status":"completed","result":}`: noJSON,
-		`{"status":"completed","result":"` + "\xff" + `"}`: noJSON,
+		"":                                  noJSON,
+		"ok":                                noJSON,
+		`{"status":"completed"`:             noJSON,
+		`{"status":"completed"} {}`:         noJSON,
+		`{"status":"completed","result":}`:  noJSON,
 		`[]`:                                members,
 		`"completed"`:                       members,
-		`{"status":true}`:                   members,
-		`{"status":"completed","cost":[]}`:  members,
-		`{"Status":"completed"}`:            members,
+		`{"status":true}`:                   status,
+		`{"Status":"completed"}`:            status,
 		`null`:                              status,
 		`{}`:                                status,
 		`{"status":null}`:                   status,
 		`{"status":"Completed"}`:            status,
 		`{"status":"failed","result":null}`: status,
-		`{"status":"completed","status":"completed"}`:                  twice,
-		`{"status":"completed","result":{"a":1,"a":1}}`:                twice,
-		`{"status":"completed","costs":{}}`:                            invalid + "costs must be a list.",
-		`{"status":"completed","costs":[{"usd":"1"}]}`:                 invalid + "costs.0.usd must be a number.",
-		`{"status":"completed","costs":[1,2,3,4,5]}`:                   invalid + itemsWrong + "; and 2 more.",
-		`{"status":"completed","costs":[{"` + long + `":1}]}`:          invalid + ("costs.0." + long)[:200] + "....",
 		`{"status":"completed","result":"` + strings.Repeat(long, 2e3): "The receiver's answer has more than 1048576 bytes.",
 	} {
 		got, err := poster.Offer(t.Context(), offer(receive(t, answers(ok200(answered)))))

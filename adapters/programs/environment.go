@@ -19,13 +19,18 @@ const runVariable = "HOLDCO_RUN_ID"
 // inherited are the variables that programs get from the environment of this process.
 var inherited = []string{"PATH", "HOME", "LANG", "TZ", "TMPDIR"}
 
-func environment(program outbound.Program, place workspace) map[string]string {
+func inheritedVariables() map[string]string {
 	variables := map[string]string{}
 	for _, name := range inherited {
 		if value, set := os.LookupEnv(name); set {
 			variables[name] = value
 		}
 	}
+	return variables
+}
+
+func environment(program outbound.Program, place workspace) map[string]string {
+	variables := inheritedVariables()
 	maps.Copy(variables, program.Env)
 	variables[runVariable] = string(program.Run)
 	variables["HOLDCO_WORKSPACE"] = place.path

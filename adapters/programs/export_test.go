@@ -4,6 +4,7 @@ import (
 	"io"
 
 	"holdco/domain/id"
+	"holdco/ports/outbound"
 )
 
 // The sizes that tests need to know.
@@ -72,7 +73,7 @@ func (f *diskFile) Write(written []byte) (int, error) {
 
 // Text is what lastOutput makes of what is written to it.
 func Text(chunks ...string) string {
-	var output lastOutput
+	output := lastOutput{max: outbound.MostOutput}
 	for _, chunk := range chunks {
 		_, _ = output.Write([]byte(chunk))
 	}

@@ -2,7 +2,9 @@ package programs_test
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
@@ -13,6 +15,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
 
 	"holdco/adapters/programs"
 	"holdco/adapters/system/processtest"
@@ -78,30 +82,31 @@ func TestInputThatNobodyReadsIsNoFailure(t *testing.T) {
 	await(t, "the end of all goroutines", func() bool { return runtime.NumGoroutine() <= before })
 }
 
+const notAFile = "The result file is a link, a directory or another thing that is not a regular file."
+
 func TestTheEndOfAProgramIsReported(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		text string
 		want outbound.Exit
 	}{
-		"success without a result": {"echo done; echo problem >&2", outbound.Exit{Output: "done\n"}},
+		"success without a result": {"echo done; echo problem >&2", outbound.Exit{Output: "done\n", Errors: "problem\n"}},
 		"a code":                   {"printf x; exit 3", outbound.Exit{Code: 3, Output: "x"}},
 		"a signal":                 {"kill -USR1 $$", outbound.Exit{Signal: int(syscall.SIGUSR1)}},
 		"a result":                 {`printf '{"a":1}' >"$HOLDCO_RESULT_FILE"; exit 1`, outbound.Exit{Code: 1, Result: []byte(`{"a":1}`)}},
 		"an empty result":          {`: >"$HOLDCO_RESULT_FILE"`, outbound.Exit{Result: []byte{}}},
-		"a result that is a link":  {`echo 1 >x; ln -s ../x "$HOLDCO_RESULT_FILE"`, outbound.Exit{}},
-		"one that is a directory":  {`mkdir "$HOLDCO_RESULT_FILE"`, outbound.Exit{}},
-		"one that is a pipe":       {`mkfifo "$HOLDCO_RESULT_FILE"`, outbound.Exit{}},
-		"a folder that is a link":  {`mv .holdco x; ln -s x .holdco; echo 1 >x/result.json`, outbound.Exit{}},
+		"a result that is a link":  {`echo 1 >x; ln -s ../x "$HOLDCO_RESULT_FILE"`, outbound.Exit{ResultProblem: notAFile}},
+		"one that is a directory":  {`mkdir "$HOLDCO_RESULT_FILE"`, outbound.Exit{ResultProblem: notAFile}},
+		"one that is a pipe":       {`mkfifo "$HOLDCO_RESULT_FILE"`, outbound.Exit{ResultProblem: notAFile}},
+		"a folder that is a link":  {`mv .holdco x; ln -s x .holdco; echo 1 >x/result.json`, outbound.Exit{ResultProblem: notAFile}},
 		"no folder":                {`rm -r "$HOLDCO_WORKSPACE"`, outbound.Exit{}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := newPrograms(t)
 			got := w.run(script(c.text))
-			if got.Code != c.want.Code || got.Signal != c.want.Signal || got.Output != c.want.Output ||
-				!bytes.Equal(got.Result, c.want.Result) || (got.Result == nil) != (c.want.Result == nil) {
-				t.Errorf("got %+v, want %+v", got, c.want)
+			if diff := cmp.Diff(c.want, got); diff != "" {
+				t.Error(diff)
 			}
 		})
 	}
@@ -143,6 +148,39 @@ func TestTheWorkspaceIsKeptAndTheResultIsNot(t *testing.T) {
 		if info, err := os.Stat(path); err != nil || info.Mode() != os.ModeDir|0o700 {
 			t.Errorf("%s: %v, %v", path, info.Mode(), err)
 		}
+	}
+}
+
+func TestInstructionsAreWrittenIntoANewWorkspaceAlone(t *testing.T) {
+	t.Parallel()
+	w := newPrograms(t)
+	issueOf := func(name string) id.Issue {
+		return id.Issue(strings.Replace(string(runOf(t, name)), "run_", "iss_", 1))
+	}
+	run := func(name, text string, alter func(program *outbound.Program), want string) {
+		t.Helper()
+		program := script(text)
+		program.Issue, program.Run, program.Instructions = issueOf(name), runOf(t, name, text), []byte("Be brief.\n")
+		if alter != nil {
+			alter(&program)
+		}
+		if got := w.run(program); got.Output != want || got.Code != 0 {
+			t.Errorf("%s: %+v, want %q", name, got, want)
+		}
+	}
+	run("new", "cat AGENTS.md CLAUDE.md; rm AGENTS.md; echo mine >CLAUDE.md", nil, "Be brief.\nBe brief.\n")
+	run("new", "ls; cat CLAUDE.md", nil, "CLAUDE.md\nmine\n") // nothing is written a second time
+	inside := func(program *outbound.Program) { program.Directory = "a/b" }
+	run("inside", `cat "$HOLDCO_WORKSPACE"/*.md; ls`, inside, "Be brief.\nBe brief.\n")
+	run("none", "ls", func(program *outbound.Program) { program.Instructions = nil }, "")
+	run("none", "ls .", nil, "") // it is there already
+
+	// A program of another issue can make a workspace before it is used, with links that lead elsewhere.
+	elsewhere := filepath.Join(t.TempDir(), "elsewhere")
+	run("maker", fmt.Sprintf("mkdir ../%[1]s; ln -s %[2]s ../%[1]s/AGENTS.md", issueOf("made"), elsewhere), nil, "")
+	run("made", "ls", nil, "AGENTS.md\n")
+	if _, err := os.Lstat(elsewhere); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("a link was followed: %v", err)
 	}
 }
 

@@ -21,7 +21,8 @@ type running struct {
 	place    workspace
 	command  *exec.Cmd
 	log      *runLog
-	output   lastOutput
+	output   lastOutput // of its standard output
+	errors   lastOutput // of its standard error
 	pipes    []*os.File // the ends of this process
 	copies   sync.WaitGroup
 
@@ -41,6 +42,7 @@ func (p *Programs) launch(l launch) (outbound.RunningProgram, error) {
 	}
 	r := &running{
 		programs: p, program: l.program, place: l.place, log: log, ended: make(chan struct{}),
+		output: lastOutput{max: outbound.MostOutput}, errors: lastOutput{max: outbound.MaxErrors},
 		command: &exec.Cmd{
 			Path: l.path, Args: l.program.Command, Dir: l.place.directory, Env: pairs(l.environment),
 			SysProcAttr: &syscall.SysProcAttr{Setpgid: true},
@@ -129,7 +131,9 @@ func (r *running) connect() (theirs []*os.File, err error) {
 
 // attend moves the input and output of the program until it has ended, and kills what it leaves behind.
 func (r *running) attend() {
-	shown := [2]*hider{newHider(io.MultiWriter(r.log, &r.output), r.program.Hidden), newHider(r.log, r.program.Hidden)}
+	shown := [2]*hider{
+		newHider(io.MultiWriter(r.log, &r.output), r.program.Hidden), newHider(io.MultiWriter(r.log, &r.errors), r.program.Hidden),
+	}
 	output := len(r.pipes) - len(shown) // the first of them
 	if output > 0 {
 		r.copies.Go(func() {
@@ -167,8 +171,8 @@ func (r *running) attend() {
 		one.flush()
 	}
 	r.log.finish()
-	r.exit.Output = r.output.text()
-	r.exit.Result, r.exit.ResultIsTooLarge = r.programs.result(r.program.Company, r.place)
+	r.exit.Output, r.exit.Errors = r.output.text(), r.errors.text()
+	r.programs.readResult(&r.exit, r.program.Company, r.place)
 	r.exit.Result = r.program.Hidden.JSON(r.exit.Result)
 	if status, ok := r.command.ProcessState.Sys().(syscall.WaitStatus); ok && status.Signaled() {
 		r.exit.Signal = int(status.Signal())
@@ -247,6 +251,15 @@ func (r *running) Kill() {
 	defer r.mu.Unlock()
 	if !r.over {
 		signalProgram(r.command.Process.Pid, syscall.SIGKILL)
+	}
+}
+
+// killedWhole has a command in a group of its own, which is killed when its context ends.
+func killedWhole(command *exec.Cmd) {
+	command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	command.Cancel = func() error {
+		signalProgram(command.Process.Pid, syscall.SIGKILL)
+		return nil
 	}
 }
 

@@ -3,6 +3,8 @@
 package programs
 
 import (
+	"os/exec"
+
 	"holdco/domain/id"
 	"holdco/ports/outbound"
 )
@@ -13,3 +15,6 @@ func (p *Programs) launch(launch) (outbound.RunningProgram, error) {
 
 // killNoted has nothing to kill where nothing is started.
 func killNoted(map[id.Run]note) {}
+
+// killedWhole does nothing where there are no process groups.
+func killedWhole(*exec.Cmd) {}

@@ -26,6 +26,9 @@ const (
 	logFolder = "logs"
 )
 
+// instructionFiles are what coding agents read by themselves in the folder that they work in.
+var instructionFiles = []string{"AGENTS.md", "CLAUDE.md"}
+
 // workspace is where a program runs.
 type workspace struct {
 	path      string // of the workspace, absolute
@@ -46,7 +49,11 @@ func (p *Programs) prepare(program outbound.Program) (workspace, error) {
 	defer company.Close()
 
 	name := filepath.Join("issues", string(program.Issue))
+	_, found := company.Lstat(name)
 	inside, err := makeIn(company, path, name)
+	if err == nil && errors.Is(found, fs.ErrNotExist) {
+		err = instruct(company, inside, program.Instructions)
+	}
 	if err != nil {
 		return workspace{}, unusable(err, "The workspace of the issue cannot be used")
 	}
@@ -73,39 +80,66 @@ func (p *Programs) prepare(program outbound.Program) (workspace, error) {
 	return place, nil
 }
 
+// instruct writes the instructions, if there are any, into a workspace that is new. What has the name of such a file stays.
+func instruct(company *os.Root, inside string, instructions []byte) error {
+	if len(instructions) == 0 {
+		return nil
+	}
+	for _, name := range instructionFiles {
+		file, err := create(company, filepath.Join(inside, name))
+		if errors.Is(err, fs.ErrExist) {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		_, err = file.Write(instructions)
+		if err = errors.Join(err, file.Close()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // unusable is a refusal because of what is in a workspace.
 func unusable(cause error, format string, args ...any) error {
 	return outbound.WorkspaceError{Cause: refuse(cause, format, args...)}
 }
 
-// result returns what a program left as its result, nil if that is no file, or too large.
-func (p *Programs) result(company id.Company, place workspace) (content []byte, isTooLarge bool) {
+// readResult reads what a program left as its result.
+func (p *Programs) readResult(exit *outbound.Exit, company id.Company, place workspace) {
+	file, size, err := p.openResult(company, place)
+	if err == nil {
+		defer file.Close()
+		if exit.ResultIsTooLarge = size > issue.ResultSize; exit.ResultIsTooLarge {
+			return
+		}
+		exit.Result, err = io.ReadAll(io.LimitReader(file, issue.ResultSize+1))
+	}
+	_, isAnother := errors.AsType[notOurs](err)
+	switch {
+	case isAnother:
+		exit.ResultProblem = "The result file is a link, a directory or another thing that is not a regular file."
+	case errors.Is(err, fs.ErrNotExist):
+	case err != nil:
+		exit.Result, exit.ResultProblem = nil, "The result file cannot be read: "+reason(err)+"."
+	case len(exit.Result) > issue.ResultSize: // it has grown meanwhile
+		exit.Result, exit.ResultIsTooLarge = nil, true
+	}
+}
+
+func (p *Programs) openResult(company id.Company, place workspace) (*os.File, int64, error) {
 	root, err := p.openCompany(company)
 	if err != nil {
-		return nil, false
+		return nil, 0, err
 	}
 	defer root.Close()
 	own, err := openOwn(root, filepath.Join(place.inside, ownFolder))
 	if err != nil {
-		return nil, false
+		return nil, 0, err
 	}
 	defer own.Close()
-	file, size, err := openRegular(own, resultFile)
-	if err != nil {
-		return nil, false
-	}
-	defer file.Close()
-	if size > issue.ResultSize {
-		return nil, true
-	}
-	content, err = io.ReadAll(io.LimitReader(file, issue.ResultSize+1))
-	switch {
-	case err != nil:
-		return nil, false
-	case len(content) > issue.ResultSize:
-		return nil, true
-	}
-	return content, false
+	return openRegular(own, resultFile)
 }
 
 // errLeadsOut is of links. One to the workspace of another issue is none of these.

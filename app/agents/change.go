@@ -90,6 +90,13 @@ func (s *Service) Resume(
 	return s.change(ctx, caller, of, which, match, once, moving(agent.Agent.Resume))
 }
 
+// ReleaseHold ends the hold of an agent, which gets work at once.
+func (s *Service) ReleaseHold(
+	ctx context.Context, caller access.Caller, of id.Company, which id.Agent, match precondition.Match, once idempotency.Request,
+) (agent.Agent, error) {
+	return s.change(ctx, caller, of, which, match, once, moving(agent.Agent.ReleaseHold))
+}
+
 // Retire ends an agent for good, and frees its slot.
 func (s *Service) Retire(
 	ctx context.Context, caller access.Caller, of id.Company, which id.Agent, match precondition.Match, once idempotency.Request,

@@ -138,7 +138,9 @@ func (w *seat) play(ctx context.Context) error {
 		return w.complete(ctx, demo.Summary(w.issue.Number))
 	case demo.Fail:
 		code, message := demo.Failure(w.issue.Number)
-		return w.end(ctx, inbound.LeaseEnd{Action: issue.Fail, Failure: run.FailureDraft{Code: new(code), Message: new(message)}})
+		return w.end(ctx, inbound.LeaseEnd{Action: issue.Fail, Failure: run.FailureDraft{
+			Code: new(code), Message: new(message), RetryAfter: new(int64(0)),
+		}})
 	case demo.HandOff:
 		return w.end(ctx, inbound.LeaseEnd{Action: issue.HandOff, Note: note(demo.Question(w.issue.Number))})
 	}

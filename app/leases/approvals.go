@@ -324,15 +324,3 @@ func (s *Service) stillThere(ctx context.Context, tx store.Tx, caller agent.Call
 	}
 	return tx.StoreNow(ctx)
 }
-
-// approvalsOn reads the newest approvals of all runs of an issue, so many bytes of them, the oldest first.
-func approvalsOn(ctx context.Context, r store.Reader, of id.Issue, left int) (shown []approval.Approval, err error) {
-	found, err := r.Approvals().OnIssue(ctx, of, mostShown)
-	for _, one := range found {
-		if left -= one.Size(); left >= 0 {
-			shown = append(shown, one)
-		}
-	}
-	slices.Reverse(shown)
-	return shown, err
-}

@@ -186,6 +186,7 @@ func (s *Service) charge(
 	var added []cost.Entry
 	outcomes = make([]inbound.ChargeOutcome, len(entries))
 	for n, entry := range entries {
+		entry = l.Run.Counts(entry)
 		if at := slices.IndexFunc(known, func(k cost.Entry) bool { return k.Key == entry.Key }); at >= 0 {
 			if !entry.IsSame(known[at]) {
 				return nil, 0, fault.New(fault.IdempotencyConflict, "The key %q was used for another charge of this run.", entry.Key).
@@ -214,6 +215,10 @@ func (s *Service) File(
 	ctx context.Context, caller agent.Caller, call inbound.LeaseCall, draft issue.Draft,
 ) (issue.Issue, error) {
 	newID := id.New[id.Issue](s.ids.UUIDv7())
+	draft, err := s.withIDs(ctx, caller.Company, draft)
+	if err != nil {
+		return issue.Issue{}, err
+	}
 	request := store.Request{Once: call.Once, Company: caller.Company, Begins: store.InTurn}
 	return store.Do(ctx, s.store, request, func(ctx context.Context, tx store.Tx) (made issue.Issue, err error) {
 		l, err := s.lockLive(ctx, tx, caller, call)
@@ -325,10 +330,8 @@ type ender struct {
 
 func (e ender) end(ctx context.Context, s *Service) (answer string, err error) {
 	result := anyjson.Check("result", e.sent.Result, issue.ResultSize, &e.problems)
-	var failure issue.Failure
-	if e.sent.Action == issue.Fail || e.sent.Failure.Code != nil {
-		failure = run.ParseFailure(e.sent.Failure, &e.problems)
-	}
+	failure := failureOf(e.sent, &e.problems)
+	setback := setback(e.sent, e.at)
 	charges := cost.Parse(e.sent.Charges, e.prices, &e.problems)
 	said := issue.Note{Body: e.sent.Note.Body, Problems: e.problems}
 	note, err := e.unit.Explain(ctx, e.Issue, e.sent.Action, e.newComment, said, e.at)
@@ -351,27 +354,14 @@ func (e ender) end(ctx context.Context, s *Service) (answer string, err error) {
 	}
 	i := e.Issue // read before the charges
 	i.Spent += sum
-	isActive := e.Agent.Status == agent.Active
-	var next issue.Issue
-	var happened event.Event
-	switch e.sent.Action {
-	case issue.Complete:
-		if i.Gate == issue.ApprovalGate {
-			next, happened, err = i.Submit(result, e.newApproval, e.at)
-		} else {
-			next, happened, err = i.Complete(result, e.at)
-		}
-	case issue.Fail:
-		next, happened, err = i.FailAttempt(failure, isActive, e.at)
-	case issue.HandOff:
-		next, happened, err = i.HandOff(e.at, note...)
-	default: // Release
-		next, happened, err = i.ReleaseLease(e.at)
-	}
+	next, happened, reason, err := e.move(i, result, failure, setback, note)
 	if err != nil {
 		return "", err
 	}
-	e.Run = e.Run.End(run.ReasonOf(e.sent.Action), failure.Error, e.at)
+	if err := e.judge(ctx, setback, failure); err != nil {
+		return "", err
+	}
+	e.Run = e.Run.End(reason, failure.Error, e.at)
 	over := next
 	over.Asking = false // nobody waits any more for what the run has asked for
 	if err := e.unit.EndApprovals(ctx, e.Issue, over); err != nil {
@@ -394,4 +384,30 @@ func (e ender) end(ctx context.Context, s *Service) (answer string, err error) {
 		return answer, nil
 	}
 	return answer, e.unit.Overspent(ctx, e.at)
+}
+
+// move ends the work on the issue, and returns why the run ends.
+func (e ender) move(
+	i issue.Issue, result string, failure issue.Failure, setback *agent.Setback, note []event.Field,
+) (next issue.Issue, happened event.Event, reason run.Reason, err error) {
+	reason = run.ReasonOf(e.sent.Action)
+	isActive := e.Agent.Status == agent.Active
+	switch {
+	case e.sent.Action == issue.Complete && i.Gate == issue.ApprovalGate:
+		next, happened, err = i.Submit(result, e.newApproval, e.at)
+	case e.sent.Action == issue.Complete:
+		next, happened, err = i.Complete(result, e.at)
+	case e.sent.Action == issue.Fail:
+		next, happened, err = i.FailAttempt(failure, isActive, e.at)
+	case e.sent.Action == issue.HandOff:
+		next, happened, err = i.HandOff(e.at, note...)
+	case setback != nil && setback.Repeats:
+		if i.IsLastRepeat() {
+			reason = run.ReasonOf(issue.Fail)
+		}
+		next, happened, err = i.ReleaseRepeated(failure, isActive, e.at)
+	default: // Release
+		next, happened, err = i.ReleaseLease(e.at)
+	}
+	return next, happened, reason, err
 }

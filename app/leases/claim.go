@@ -61,6 +61,7 @@ func (s *Service) parse(caller agent.Caller, sent *inbound.Claim) (*claim, error
 		c.runToken = access.NewRunToken(s.entropy.Bits256())
 		c.terms.Hash = c.runToken.Hash()
 	}
+	c.terms.IsMetered = sent.Metered != nil && *sent.Metered
 	problems := slices.Clone(sent.Problems)
 	if sent.Wait != nil {
 		if *sent.Wait < 0 || *sent.Wait > inbound.MostWait {
@@ -196,6 +197,11 @@ func (s *Service) take(ctx context.Context, c *claim, began time.Time) (*inbound
 		return granted, unlessGone(err)
 	}
 	granted.Context = &shown
+	if granted.Run.IsMetered && granted.Run.Lease.Token > 1 { // the program may resume a session of a former run
+		if granted.Sessions, err = s.store.Runs().Sessions(ctx, granted.Issue.ID, granted.Run.ID); err != nil {
+			return granted, err
+		}
+	}
 	granted.Took = time.Since(began) //nolint:forbidigo // as above
 	return granted, nil
 }
@@ -240,6 +246,9 @@ func (c *claim) look(ctx context.Context, in reading) (*candidate, error) {
 	}
 	if found.agent.Obstacle(found.company) != agent.NoObstacle {
 		return nil, nil //nolint:nilnil // there is nothing to take
+	}
+	if mayTry, err := found.mayTry(ctx, in, atWork.OpenRuns); err != nil || !mayTry {
+		return nil, err
 	}
 	if atWork.OpenRuns >= c.mostOpen {
 		return nil, nil //nolint:nilnil // it has enough
@@ -383,7 +392,7 @@ func (c *claim) liveUnderKey(ctx context.Context, in reading, by candidate) (*ru
 	if err != nil || !kept.IsLive(circumstances) {
 		return nil, err
 	}
-	return &kept, kept.Lease.CheckRepeat(c.terms)
+	return &kept, kept.CheckRepeat(c.terms)
 }
 
 // isBelowCancelled reports whether an issue with a parent, or none, is about to be cancelled with one above it.
@@ -419,6 +428,9 @@ func inUnit(tx store.Tx) reading {
 func (found *candidate) start(ctx context.Context, tx store.Tx, unit *work.Unit, c *claim, newRun id.Run, newLease id.Lease) error {
 	at, err := tx.StoreNow(ctx)
 	if err != nil {
+		return err
+	}
+	if err := found.lapse(ctx, tx, c.Actor(), at); err != nil {
 		return err
 	}
 	next, started, err := found.issue.Start(found.agent.ID, found.agent.Team, at)

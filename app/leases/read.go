@@ -2,7 +2,6 @@ package leases
 
 import (
 	"context"
-	"slices"
 	"time"
 
 	"holdco/app/work"
@@ -157,120 +156,6 @@ func leaseOf(a agent.Agent, i issue.Issue, of run.Run) inbound.Lease {
 		Run: of, Issue: i, Requires: a.Requires,
 		Workspace: "workspaces/" + string(i.Company) + "/issues/" + string(i.ID),
 	}
-}
-
-// Bounds of a context.
-const (
-	mostShown   = 50        // comments, checkpoints and children
-	contextSize = 256 << 10 // bytes of comments and checkpoints
-)
-
-// Context returns what an agent needs to know to work on an issue.
-func (s *Service) Context(ctx context.Context, caller agent.Caller, which id.Lease) (shown inbound.WorkContext, err error) {
-	if err := caller.MayRead(); err != nil {
-		return shown, err
-	}
-	err = s.store.Update(ctx, func(ctx context.Context, tx store.Tx) error {
-		found, err := ofCaller(caller)(tx.Runs().LockLease(ctx, which))
-		if err != nil {
-			return err
-		}
-		at, err := tx.StoreNow(ctx)
-		if err != nil {
-			return err
-		}
-		found.ContextAt = at
-		tx.Unrecorded()
-		return tx.Runs().Save(ctx, found)
-	})
-	if err != nil {
-		return shown, err
-	}
-	err = s.store.View(ctx, func(ctx context.Context, r store.Reader) error {
-		found, err := find(ctx, r, caller, which)
-		if err != nil {
-			return err
-		}
-		shown, err = contextOf(ctx, r, found.Run, found.Issue, false)
-		return err
-	})
-	return shown, err
-}
-
-// contextOf reads the context of an issue for one of its runs. It reads neither children nor comments of an issue that is alone.
-func contextOf(
-	ctx context.Context, r store.Reader, its run.Run, of issue.Issue, isAlone bool,
-) (shown inbound.WorkContext, err error) {
-	shown.LastError = of.Error
-	if of.Goal != "" {
-		found, err := r.Goals().Get(ctx, of.Goal)
-		if err != nil {
-			return shown, err
-		}
-		shown.Goal = &found
-	}
-	if of.Project != "" {
-		found, err := r.Projects().Get(ctx, of.Project)
-		if err != nil {
-			return shown, err
-		}
-		shown.Project = &found
-	}
-	if of.IsStep() {
-		steps, err := r.Workflows().Steps(ctx, of.Workflow, of.WorkflowVersion)
-		if err != nil && fault.CodeOf(err) != fault.NotFound { // a workflow can be deleted once its issues have ended
-			return shown, err
-		}
-		if of.Place <= len(steps) {
-			shown.Instructions = steps[of.Place-1].Instructions
-		}
-	}
-	for parent := of.Parent; parent != ""; {
-		above, err := r.Issues().Get(ctx, parent)
-		if err != nil {
-			return shown, err
-		}
-		shown.Parents = append(shown.Parents, above)
-		parent = above.Parent
-	}
-	var children page.Page[issue.Issue]
-	var comments page.Page[issue.Comment]
-	if !isAlone {
-		children, err = r.Issues().List(ctx, store.IssueFilter{Company: of.Company, Parent: &of.ID}, page.Position{}, mostShown)
-		if err != nil {
-			return shown, err
-		}
-		if comments, err = r.Issues().Comments(ctx, of.ID, page.Position{}, mostShown); err != nil {
-			return shown, err
-		}
-	}
-	var checkpoints []run.Checkpoint
-	if of.FencingToken > 1 || its.Checkpoints > 0 { // there was an earlier run, or this one has made some
-		if checkpoints, err = r.Runs().CheckpointsOn(ctx, of.ID, mostShown); err != nil {
-			return shown, err
-		}
-	}
-	shown.Children, shown.Comments, shown.Checkpoints, shown.Approvals = children.Items, nil, nil, nil
-	left := contextSize
-	for _, one := range comments.Items {
-		if left -= len(one.Body); left >= 0 {
-			shown.Comments = append(shown.Comments, one)
-		}
-	}
-	for _, one := range checkpoints {
-		if left -= len(one.Note) + len(one.Data); left >= 0 {
-			shown.Checkpoints = append(shown.Checkpoints, one)
-		}
-	}
-	if of.FencingToken > 1 || of.Asking {
-		if shown.Approvals, err = approvalsOn(ctx, r, of.ID, left); err != nil {
-			return shown, err
-		}
-	}
-	slices.Reverse(shown.Children)
-	slices.Reverse(shown.Comments)
-	slices.Reverse(shown.Checkpoints)
-	return shown, nil
 }
 
 // Issue returns an issue of the agent's company.

@@ -1,6 +1,7 @@
 package moves
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -55,7 +56,7 @@ func (s *Service) Move(ctx context.Context, caller access.Caller, wanted inbound
 	}
 	began := s.Clock.Now()
 	p := &pair{Service: s, progress: wanted.Progress}
-	defer func() { err = errors.Join(err, p.close()) }()
+	defer func() { err = cmp.Or(err, p.close()) }() // after a failure, such as a full disk, to close fails for the same reason
 	if err := p.open(ctx, wanted); err != nil {
 		return moved, err
 	}

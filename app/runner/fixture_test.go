@@ -193,20 +193,13 @@ func (f *failing) End(
 	return f.Leases.End(ctx, caller, call, end)
 }
 
-// failingStore is a store whose reads of what a holder has can fail, and its units.
+// failingStore is a store whose reads of what a holder has can fail.
 type failingStore struct {
 	store.Store
-	open, update error
+	open error
 }
 
 func (s *failingStore) Runs() store.RunReader { return failingRuns{s.Store.Runs(), s} }
-
-func (s *failingStore) Update(ctx context.Context, write func(ctx context.Context, tx store.Tx) error) error {
-	if s.update != nil {
-		return s.update
-	}
-	return s.Store.Update(ctx, write)
-}
 
 type failingRuns struct {
 	store.RunReader
@@ -269,7 +262,7 @@ func newFixture(t *testing.T, settings runner.Settings) *fixture {
 	offer := func(ctx context.Context, offer outbound.Offer) (outbound.OfferAnswer, error) {
 		return f.poster(ctx, offer)
 	}
-	f.service = runner.New(f.store, f.gateway, f.secrets, f.programs, poster(offer), clock, f.log, runner.Hooks{
+	f.service = runner.New(f.store, f.gateway, f.secrets, f.programs, noLogs{}, poster(offer), clock, f.log, runner.Hooks{
 		Seen: func(id.Agent) {}, Left: func() { f.left++ },
 	}, settings)
 	return f
@@ -390,10 +383,16 @@ func (c *calls) Charge(
 	_ context.Context, _ agent.Caller, _ inbound.LeaseCall, charges []cost.Draft,
 ) (inbound.LeaseState, []inbound.ChargeOutcome, error) {
 	err := c.take("charge")
-	if err == nil {
-		c.charged = append(c.charged, charges...)
+	if err != nil {
+		return inbound.LeaseState{}, nil, err
 	}
-	return inbound.LeaseState{}, nil, err
+	c.charged = append(c.charged, charges...)
+	var problems fault.Problems
+	outcomes := make([]inbound.ChargeOutcome, len(charges))
+	for n, entry := range cost.Parse(charges, nil, &problems) {
+		outcomes[n] = inbound.ChargeOutcome{Entry: entry}
+	}
+	return inbound.LeaseState{}, outcomes, nil
 }
 
 func (c *calls) End(_ context.Context, _ agent.Caller, _ inbound.LeaseCall, end inbound.LeaseEnd) (inbound.Ended, error) {
@@ -434,4 +433,11 @@ func (s *secrets) Give(lease id.Lease, hidden redact.Hidden) (forget func()) {
 	}
 	s.given[lease] = hidden
 	return func() { delete(s.given, lease) }
+}
+
+// noLogs are outbound.RunLogs of a host that has none.
+type noLogs struct{}
+
+func (noLogs) Read(id.Company, id.Run, int64) ([]byte, int64, error) {
+	return nil, 0, fault.New(fault.NotFound, "There is no log.")
 }

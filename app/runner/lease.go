@@ -5,13 +5,11 @@ import (
 	"fmt"
 	"maps"
 	"strconv"
-	"strings"
-	"text/template"
-
-	_ "embed"
 
 	"holdco/domain/access"
 	"holdco/domain/agent"
+	"holdco/domain/approval"
+	"holdco/domain/cost"
 	"holdco/domain/id"
 	"holdco/domain/redact"
 	"holdco/ports/inbound"
@@ -24,30 +22,77 @@ type Lease struct {
 	Seconds  int64        `json:"leaseSeconds"`
 	RunToken access.Value `json:"runToken"`
 	Issue    struct {
-		ID          id.Issue   `json:"id"`
-		Company     id.Company `json:"companyId"`
-		Number      int64      `json:"number"`
-		Title       string     `json:"title"`
-		Description string     `json:"description"`
-		Attempt     int        `json:"attempt"`
+		ID             id.Issue   `json:"id"`
+		Company        id.Company `json:"companyId"`
+		Number         int64      `json:"number"`
+		Title          string     `json:"title"`
+		Description    string     `json:"description"`
+		Attempt        int        `json:"attempt"`
+		MaxAttempts    int        `json:"maxAttempts"`
+		RequiresReview bool       `json:"requiresReview"`
 	} `json:"issue"`
 	Run struct {
 		ID    id.Run   `json:"id"`
 		Agent id.Agent `json:"agentId"`
 	} `json:"run"`
-	Context struct {
-		Goal        *purpose        `json:"goal"`
-		Project     *purpose        `json:"project"`
-		Parents     []related       `json:"parents"`
-		Children    []related       `json:"children"`
-		Comments    []comment       `json:"comments"`
-		Checkpoints []checkpoint    `json:"checkpoints"`
-		LastError   json.RawMessage `json:"lastError"`
-
-		Instructions string `json:"instructions"`
-	} `json:"context"`
+	Sessions []session `json:"sessions"`
+	Budget   struct {
+		Remaining *json.Number `json:"remainingUsd"` // nil: nothing limits it
+	} `json:"budget"`
+	Context workContext `json:"context"`
 
 	shown []byte // all of it as JSON, but for the token
+}
+
+// session is one of the program in earlier runs on the issue, with what was charged for it.
+type session struct {
+	Session string `json:"session"`
+	Tokens  struct {
+		Input      int64 `json:"input"`
+		Output     int64 `json:"output"`
+		CacheRead  int64 `json:"cacheRead"`
+		CacheWrite int64 `json:"cacheWrite"`
+	} `json:"tokens"`
+}
+
+// workContext is what a program is told of the context of a lease. What a gateway of an earlier release does not show is empty.
+type workContext struct {
+	Agent struct {
+		colleague
+		Instructions string `json:"instructions"`
+	} `json:"agent"`
+	Team *struct {
+		Name string `json:"name"`
+	} `json:"team"`
+	Manager *colleague `json:"manager"`
+	Company struct {
+		Name        string `json:"name"`
+		Description string `json:"description"`
+	} `json:"company"`
+	Requires        []string          `json:"requires"`
+	ApprovedActions []string          `json:"approvedActions"`
+	Goal            *purpose          `json:"goal"`
+	Project         *purpose          `json:"project"`
+	Parents         []related         `json:"parents"`
+	Blockers        []related         `json:"blockers"`
+	Children        []related         `json:"children"`
+	Comments        []comment         `json:"comments"`
+	Checkpoints     []checkpoint      `json:"checkpoints"`
+	Approvals       []asked           `json:"approvals"`
+	Rejection       *rejection        `json:"rejection"`
+	FormerResult    json.RawMessage   `json:"formerResult"`
+	FormerResultCut bool              `json:"formerResultCut"`
+	LastError       *failure          `json:"lastError"`
+	Names           map[string]string `json:"names"`
+
+	Instructions string `json:"instructions"` // of the step of a workflow
+}
+
+// colleague is an agent of the company.
+type colleague struct {
+	ID   id.Agent `json:"id"`
+	Name string   `json:"name"`
+	Role string   `json:"role"`
 }
 
 // purpose is what an issue is for: a goal or a project.
@@ -58,9 +103,12 @@ type purpose struct {
 }
 
 type related struct {
-	Number int64  `json:"number"`
-	Title  string `json:"title"`
-	Status string `json:"status"`
+	ID     id.Issue        `json:"id"`
+	Number int64           `json:"number"`
+	Title  string          `json:"title"`
+	Status string          `json:"status"`
+	Result json.RawMessage `json:"result"`
+	IsCut  bool            `json:"resultCut"`
 }
 
 type comment struct {
@@ -75,6 +123,29 @@ type checkpoint struct {
 	Data json.RawMessage `json:"data"`
 }
 
+// asked is an approval that was asked for.
+type asked struct {
+	ID         id.Approval     `json:"id"`
+	Agent      id.Agent        `json:"agentId"`
+	ActionName string          `json:"actionName"`
+	Action     string          `json:"action"`
+	Status     approval.Status `json:"status"`
+	Edits      json.RawMessage `json:"edits"`
+	Note       string          `json:"note"`
+	Comments   int             `json:"commentCount"`
+	DecidedBy  string          `json:"decidedBy"` // empty: nobody
+}
+
+type rejection struct {
+	Note   string `json:"note"`
+	Author string `json:"author"`
+}
+
+type failure struct {
+	Code    string `json:"code"`
+	Message string `json:"message"`
+}
+
 // ParseLease parses a new lease as the gateway shows it.
 func ParseLease(shown []byte) (lease Lease, err error) {
 	if err := json.Unmarshal(shown, &lease); err != nil {
@@ -87,6 +158,15 @@ func ParseLease(shown []byte) (lease Lease, err error) {
 	delete(members, "runToken") // which is not written to files
 	lease.shown, err = json.Marshal(members)
 	return lease, err
+}
+
+// threads are the sessions of the program as its usage is read.
+func (l Lease) threads() map[string]cost.Tokens {
+	threads := map[string]cost.Tokens{}
+	for _, one := range l.Sessions {
+		threads[one.Session] = cost.Tokens(one.Tokens)
+	}
+	return threads
 }
 
 // caller is the agent of the lease, on whose behalf Holdco calls.
@@ -149,29 +229,15 @@ func mcpFile(gatewayURL string) []byte {
 	return file
 }
 
-//go:embed prompt.tmpl
-var promptText string
-
-var promptTemplate = template.Must(template.New("prompt").Parse(promptText))
-
-// prompt is what a program is to do, as text for a model.
-func (l Lease) prompt() []byte {
-	var text strings.Builder
-	if err := promptTemplate.Execute(&text, l); err != nil {
-		panic(err) // it is written into memory
-	}
-	return []byte(text.String())
-}
-
 // stdin is what a program gets on its standard input.
-func (l Lease) stdin(kind agent.Stdin) []byte {
-	switch kind {
+func (l Lease) stdin(program agent.Program) []byte {
+	switch program.Stdin {
 	case agent.JSON:
 		return l.shown
 	case agent.Nothing:
 		return nil
 	}
-	return l.prompt()
+	return l.prompt(program.Usage)
 }
 
 // jsonText is a text as JSON.

@@ -4,13 +4,15 @@ import (
 	"context"
 	"encoding/hex"
 	"errors"
-	"fmt"
+	"slices"
 	"strings"
 
 	"holdco/domain/agent"
+	"holdco/domain/cost"
 	"holdco/domain/event"
 	"holdco/domain/fault"
 	"holdco/domain/issue"
+	"holdco/domain/run"
 	"holdco/domain/webhook"
 	"holdco/ports/inbound"
 	"holdco/ports/outbound"
@@ -31,19 +33,50 @@ func (s *Service) post(granted inbound.Lease, lease Lease, a agent.Agent, url, g
 		if _, renewed := s.leases.Renew(ctx, lease.caller(), lease.call()); isFinal(renewed) {
 			return nil // it ended the lease through the gateway, or somebody else did
 		}
-		return NotStarted{err}
+		failure, _ := errors.AsType[outbound.OfferError](err)
+		return NotStarted{Cause: err, Repeats: failure.WasSent}
 	case !answer.IsComplete:
 		return nil
 	}
-	// What it cost is told first: it is taken after the end of the lease too.
+	// What it cost is charged first: a budget may be spent with it.
 	worker := Worker{Gateway: s.leases}
-	if err = worker.charge(ctx, lease, answer.Costs); err == nil {
-		err = worker.end(ctx, lease, inbound.LeaseEnd{Action: issue.Complete, Result: answer.Result})
+	problems := answer.Problems
+	for charges := range slices.Chunk(answer.Costs, cost.MostInCall) {
+		refused, err := worker.chargeOffered(ctx, lease, charges)
+		if err != nil {
+			return err
+		}
+		problems = strings.TrimSpace(problems + " " + refused)
 	}
-	if refused := fault.Of(err); refused != nil {
-		return NotStarted{fmt.Errorf("the answer of the agent was refused: %w", explained(refused))}
+	end := inbound.LeaseEnd{Action: issue.Complete, Result: answer.Result}
+	if problems != "" {
+		end.Failure = run.FailureDraft{Code: new("answer_incomplete"), Message: &problems}
 	}
-	return err
+	return worker.end(ctx, lease, end)
+}
+
+// chargeOffered charges what a receiver says that its work cost: all of it, or, if that is refused, each charge that is not. The work is
+// done in any case, so it returns why charges are refused.
+func (w Worker) chargeOffered(ctx context.Context, lease Lease, charges []cost.Draft) (problems string, err error) {
+	err = w.whileLeased(ctx, lease, func(ctx context.Context) error {
+		_, _, err := w.Gateway.Charge(ctx, lease.caller(), lease.call(), charges)
+		return err
+	})
+	refused := fault.Of(err)
+	switch {
+	case refused == nil:
+		return "", err
+	case len(charges) == 1:
+		return "A charge was refused: " + explained(refused).Error(), nil
+	}
+	for n := range charges {
+		problem, err := w.chargeOffered(ctx, lease, charges[n:n+1])
+		if err != nil {
+			return "", err
+		}
+		problems = strings.TrimSpace(problems + " " + problem)
+	}
+	return problems, nil
 }
 
 // explained names the fields at fault.

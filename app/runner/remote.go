@@ -30,13 +30,14 @@ type Remote struct {
 	// Claim leases the next issue, and waits for one so many seconds. It returns the lease as the gateway shows it; nil: there is none.
 	Claim func(ctx context.Context, key string, wait int) ([]byte, error)
 
-	// Ended returns why the lease of a run that has a token has ended; empty: the run is open.
-	Ended func(ctx context.Context, runToken access.Value, which id.Lease) (reason string, err error)
+	// Ended returns why the lease of a run that has a token has ended, and whether its agent ended it; empty: the run is open.
+	Ended func(ctx context.Context, runToken access.Value, which id.Lease) (reason string, byAgent bool, err error)
 
 	// Gateway is the gateway for the run that has a token.
 	Gateway func(runToken access.Value) Gateway
 
 	Programs   outbound.Programs
+	Clock      outbound.Clock
 	GatewayURL string // as Worker has it
 	Duty       agent.Duty
 	Model      string // of charges that name none
@@ -217,13 +218,13 @@ func (r Remote) work(ctx context.Context, lease Lease) error {
 	watching, end := context.WithCancel(ctx)
 	defer end()
 	seen := &witness{Gateway: r.Gateway(lease.RunToken)}
-	worker := Worker{Gateway: seen, Programs: r.Programs, GatewayURL: r.GatewayURL, Warn: r.Warn}
-	stale := make(chan struct{})
+	worker := Worker{Gateway: seen, Programs: r.Programs, Clock: r.Clock, GatewayURL: r.GatewayURL, Warn: r.Warn}
+	stale := make(chan Stale, 1)
 	go r.watch(watching, lease, seen, stale)
 	err := worker.Work(ctx, lease, *r.Duty.Program, r.Model, stale)
 	failure, hasNotStarted := errors.AsType[NotStarted](err)
 	if hasNotStarted {
-		err = worker.Release(ctx, lease, failure.Cause)
+		err = worker.Release(ctx, lease, failure)
 	}
 	if err != nil {
 		r.Warn(fmt.Errorf("%s: %w", name(lease), err))
@@ -239,13 +240,13 @@ func (r Remote) work(ctx context.Context, lease Lease) error {
 // looksRemotely is how often it is looked whether a lease has ended at the server.
 const looksRemotely = 5 * time.Second
 
-// watch closes stale when the lease has ended.
-func (r Remote) watch(ctx context.Context, lease Lease, seen *witness, stale chan<- struct{}) {
+// watch sends how the lease has ended.
+func (r Remote) watch(ctx context.Context, lease Lease, seen *witness, stale chan<- Stale) {
 	for sleep(ctx, looksRemotely) == nil {
-		reason, err := r.Ended(ctx, lease.RunToken, lease.ID)
+		reason, byAgent, err := r.Ended(ctx, lease.RunToken, lease.ID)
 		if reason != "" || isFinal(err) {
 			seen.isOver(reason, err)
-			close(stale)
+			stale <- Stale{byAgent}
 			return
 		}
 	}
@@ -350,7 +351,8 @@ func (w *witness) outcome() string {
 func howEnded(end inbound.LeaseEnd) string {
 	how := string(run.ReasonOf(end.Action))
 	if message := end.Failure.Message; message != nil {
-		first, _, _ := strings.Cut(*message, "\n")
+		first, _, _ := strings.Cut(*message, wrote)
+		first, _, _ = strings.Cut(first, "\n")
 		how += ": " + first
 	}
 	return how

@@ -11,6 +11,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"holdco/adapters/system"
 	"holdco/app/runner"
 	"holdco/domain/access"
 	"holdco/domain/agent"
@@ -50,16 +51,17 @@ func newDistant() *distant {
 			return fmt.Sprint("key-", keys)
 		},
 		Claim: d.claim,
-		Ended: func(_ context.Context, runToken access.Value, _ id.Lease) (string, error) {
+		Ended: func(_ context.Context, runToken access.Value, _ id.Lease) (string, bool, error) {
 			if runToken == "" { // that of the agent may have ended
-				return "", fault.New(fault.Unauthorized, "No.")
+				return "", false, fault.New(fault.Unauthorized, "No.")
 			}
 			d.mutex.Lock()
 			defer d.mutex.Unlock()
-			return d.reason, nil
+			return d.reason, false, nil
 		},
 		Gateway:  func(access.Value) runner.Gateway { return d.gateway },
 		Programs: d.programs,
+		Clock:    system.Clock{},
 		Duty:     agent.Duty{Program: &agent.Program{Command: []string{"any"}, Timeout: time.Hour, Grace: time.Minute}, Concurrent: 1},
 		IsOnce:   true,
 		Say:      say,
@@ -326,7 +328,7 @@ func TestItIsSaidHowALeaseEnded(t *testing.T) {
 		answers func(call string, n int) error
 	}{
 		"#7 Write: completed": {},
-		"#7 Write: failed: The program ended with exit code 3. The end of what it wrote:": {exit: outbound.Exit{Code: 3, Output: "a\nb"}},
+		"#7 Write: failed: The program ended with exit code 3.": {exit: outbound.Exit{Code: 3, Output: "a\nb"}},
 		"#7 Write: its lease had ended: expired": {
 			answers: func(string, int) error { return stale },
 		},

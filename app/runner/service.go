@@ -14,7 +14,6 @@ import (
 	"holdco/domain/id"
 	"holdco/domain/issue"
 	"holdco/domain/redact"
-	"holdco/domain/run"
 	"holdco/ports/inbound"
 	"holdco/ports/outbound"
 	"holdco/ports/store"
@@ -26,6 +25,7 @@ type Service struct {
 	leases   inbound.Leases
 	secrets  Secrets
 	programs outbound.Programs
+	logs     outbound.RunLogs
 	poster   outbound.AgentPoster
 	clock    outbound.Clock
 	log      outbound.Log
@@ -78,19 +78,19 @@ const MostProcesses = store.Portion
 type working struct {
 	agent   id.Agent
 	adapter string
-	stale   chan struct{} // closed when the lease has ended
-	isStale bool
+	stale   chan Stale // receives one value, when the lease has ended
+	isStale bool       // it has
 }
 
 // New returns the use case.
 func New(
-	s store.Store, leases inbound.Leases, secrets Secrets, programs outbound.Programs, poster outbound.AgentPoster, clock outbound.Clock,
-	log outbound.Log, hooks Hooks, settings Settings,
+	s store.Store, leases inbound.Leases, secrets Secrets, programs outbound.Programs, logs outbound.RunLogs, poster outbound.AgentPoster,
+	clock outbound.Clock, log outbound.Log, hooks Hooks, settings Settings,
 ) *Service {
 	woken := make(chan struct{}, 1)
 	s.Raised(woken)
 	return &Service{
-		store: s, leases: leases, secrets: secrets, programs: programs, poster: poster, clock: clock, log: log, hooks: hooks,
+		store: s, leases: leases, secrets: secrets, programs: programs, logs: logs, poster: poster, clock: clock, log: log, hooks: hooks,
 		settings: settings, working: map[id.Run]*working{}, last: map[id.Agent]time.Time{}, woken: woken,
 	}
 }
@@ -160,73 +160,6 @@ func (s *Service) Stop(ctx context.Context) error {
 	return s.programs.Forget(holder)
 }
 
-// looksEvery is how often it is looked for processes that have ended.
-const looksEvery = 10 * time.Second
-
-// releaseLeft releases the leases of processes on this host that have ended. Their programs are dead.
-func (s *Service) releaseLeft(ctx context.Context) error {
-	now := s.clock.Now()
-	if s.settings.Processes == 0 || now.Sub(s.looked).Abs() < looksEvery {
-		return nil
-	}
-	s.looked = now
-	ended, err := s.programs.Ended()
-	if err != nil {
-		return err
-	}
-	var failures []error
-	for _, holder := range ended {
-		failures = append(failures, s.releaseAll(ctx, holder))
-	}
-	return errors.Join(failures...)
-}
-
-// serverStopped is why leases of other processes end.
-var serverStopped = run.FailureDraft{Code: new("server_stopped"), Message: new("The server that ran the program ended.")}
-
-func (s *Service) releaseAll(ctx context.Context, holder string) error {
-	open, err := s.store.Runs().OpenOfHolder(ctx, holder)
-	if err != nil {
-		return err
-	}
-	for _, one := range open {
-		if err := s.release(ctx, one, serverStopped); err != nil {
-			return err
-		}
-	}
-	return s.programs.Forget(holder)
-}
-
-// releaseStrays releases those of the leases of this process that nobody here works on: it could not end them, or it does not know
-// that it was granted them, because the store failed in that moment.
-func (s *Service) releaseStrays(ctx context.Context, open []store.OpenRun) error {
-	for _, one := range open {
-		s.mutex.Lock()
-		_, isWorkedOn := s.working[one.ID]
-		s.mutex.Unlock()
-		if isWorkedOn {
-			continue
-		}
-		if err := s.release(ctx, one, run.FailureDraft{}); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// release ends a lease that no program works on.
-func (s *Service) release(ctx context.Context, left store.OpenRun, why run.FailureDraft) error {
-	r, err := s.store.Runs().Get(ctx, left.ID)
-	if err != nil {
-		return err
-	}
-	call := inbound.LeaseCall{Lease: r.Lease.ID, Token: &r.Lease.Token}
-	_, err = s.leases.End(ctx, agent.Caller{ID: r.Agent, Company: r.Company}, call, inbound.LeaseEnd{
-		Action: issue.Release, Failure: why,
-	})
-	return unlessFinal(err) // it has ended, or something else ends it
-}
-
 // watch stops the programs whose leases have ended, and releases strays.
 func (s *Service) watch(ctx context.Context) error {
 	mayStray := s.strays.Swap(false)
@@ -258,16 +191,28 @@ func (s *Service) compare(ctx context.Context, mayStray bool) error {
 			return err
 		}
 	}
-	s.mutex.Lock()
-	defer s.mutex.Unlock()
 	for _, which := range running {
-		isOpen := slices.ContainsFunc(open, func(one store.OpenRun) bool { return one.ID == which })
-		if one := s.working[which]; one != nil && !isOpen && !one.isStale {
-			one.isStale = true
-			close(one.stale)
+		if slices.ContainsFunc(open, func(one store.OpenRun) bool { return one.ID == which }) {
+			continue
 		}
+		ended, err := s.store.Runs().Get(ctx, which)
+		exists, err := store.Exists(err)
+		if err != nil {
+			return err
+		}
+		s.isOver(which, Stale{ByAgent: exists && ended.EndedByAgent()})
 	}
 	return nil
+}
+
+// isOver tells who works on a run that its lease has ended.
+func (s *Service) isOver(which id.Run, how Stale) {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	if one := s.working[which]; one != nil && !one.isStale {
+		one.isStale = true
+		one.stale <- how
+	}
 }
 
 // assign gives issues to agents, as many as can be worked on here.
@@ -324,7 +269,7 @@ func (s *Service) serve(ctx context.Context, a agent.Agent, gatewayURL string) e
 	for ; free > 0 && ctx.Err() == nil && s.life.Err() == nil && s.hasRoom(a.Adapter); free-- {
 		// A claim that the end of the server broke off could have got a lease.
 		granted, err := s.leases.Claim(context.WithoutCancel(ctx), caller, inbound.Claim{
-			RunToken: new(true), Holder: holder, MostOpen: duty.Concurrent,
+			RunToken: new(true), Metered: new(duty.IsMetered()), Holder: holder, MostOpen: duty.Concurrent,
 		})
 		if err != nil {
 			s.strays.Store(true)
@@ -355,7 +300,7 @@ func (s *Service) giveBack(granted inbound.Lease) {
 
 // begin works on a lease in the background.
 func (s *Service) begin(granted inbound.Lease, a agent.Agent, duty agent.Duty, gatewayURL string) {
-	one := &working{agent: a.ID, adapter: a.Adapter, stale: make(chan struct{})}
+	one := &working{agent: a.ID, adapter: a.Adapter, stale: make(chan Stale, 1)}
 	s.mutex.Lock()
 	s.working[granted.Run.ID], s.last[a.ID] = one, s.clock.Now()
 	s.mutex.Unlock()
@@ -380,39 +325,38 @@ func (s *Service) begin(granted inbound.Lease, a agent.Agent, duty agent.Duty, g
 }
 
 // work works on a lease until it has ended, or somebody else has taken it on.
-func (s *Service) work(granted inbound.Lease, a agent.Agent, duty agent.Duty, gatewayURL string, stale <-chan struct{}) error {
+func (s *Service) work(granted inbound.Lease, a agent.Agent, duty agent.Duty, gatewayURL string, stale <-chan Stale) error {
 	lease, err := ParseLease(granted.Fields().Append(nil))
 	if err != nil {
 		return err
 	}
 	worker := Worker{
-		Gateway: s.leases, Programs: s.programs, GatewayURL: gatewayURL, LongestStop: s.settings.LongestStop, Left: s.hooks.Left,
-		Warn: func(err error) { s.log.Error(s.life, "Costs of an agent are not complete.", err) },
+		Gateway: s.leases, Programs: s.programs, Clock: s.clock, GatewayURL: gatewayURL, LongestStop: s.settings.LongestStop,
+		Left: s.hooks.Left,
+		Warn: s.warn,
 	}
 	if duty.Program != nil {
 		err = s.start(worker, lease, *duty.Program, a.Model, stale)
 	} else {
 		err = s.post(granted, lease, a, duty.URL, gatewayURL)
 	}
-	// A failure is noted first: then the agent does not get the issue again at once.
-	failure, hasFailed := errors.AsType[NotStarted](err)
-	if noted := s.note(a, err); noted != nil {
-		return errors.Join(err, noted)
-	}
-	if hasFailed {
-		return errors.Join(err, worker.Release(s.life, lease, failure.Cause))
+	if failure, hasFailed := errors.AsType[NotStarted](err); hasFailed {
+		return errors.Join(err, worker.Release(s.life, lease, failure))
 	}
 	return err
 }
 
+// warn tells the operator of costs that somebody should look at.
+func (s *Service) warn(err error) { s.log.Error(s.life, "Look at the costs of an agent.", err) }
+
 // start has a worker work with a program, which it gives the secrets that its configuration refers to.
-func (s *Service) start(worker Worker, lease Lease, program agent.Program, model string, stale <-chan struct{}) error {
+func (s *Service) start(worker Worker, lease Lease, program agent.Program, model string, stale <-chan Stale) error {
 	if len(program.Secrets) == 0 {
 		return worker.Work(s.life, lease, program, model, stale)
 	}
 	values, err := s.secrets.Reveal(s.life, lease.Issue.Company, slices.Sorted(maps.Values(program.Secrets)))
 	if refused := fault.Of(err); refused != nil && refused.Code == fault.NotFound {
-		return NotStarted{errors.New(refused.Message)}
+		return NotStarted{Cause: errors.New(refused.Message)}
 	}
 	if err != nil {
 		return err
@@ -429,35 +373,6 @@ func (s *Service) start(worker Worker, lease Lease, program agent.Program, model
 	forget := s.secrets.Give(lease.ID, redact.New(worker.Hidden))
 	defer forget()
 	return worker.Work(s.life, lease, program, model, stale)
-}
-
-// note counts failures of the adapter of an agent in a row. What is known is as old as the lease.
-func (s *Service) note(a agent.Agent, outcome error) error {
-	hasFailed := isAdapters(outcome)
-	hasRecovered := outcome == nil && a.Stats.AdapterFailures > 0
-	if !hasFailed && !hasRecovered {
-		return nil
-	}
-	return s.store.Update(context.WithoutCancel(s.life), func(ctx context.Context, tx store.Tx) error {
-		if err := tx.Turn(ctx, a.Company); err != nil {
-			return err
-		}
-		current, err := tx.Agents().Lock(ctx, a.ID)
-		exists, err := store.Exists(err)
-		if err != nil || !exists {
-			return err
-		}
-		next := current.AdapterWorked()
-		if hasFailed {
-			at, err := tx.StoreNow(ctx)
-			if err != nil {
-				return err
-			}
-			next = current.AdapterFailed(at)
-		}
-		tx.Unrecorded()
-		return tx.Agents().Save(ctx, next)
-	})
 }
 
 // isAdapters reports whether an adapter failed.

@@ -187,16 +187,19 @@ func TestALeaseThatNobodyWorksOnIsGivenBackAtTheEnd(t *testing.T) {
 	})
 }
 
-func TestAFailureThatCannotBeNotedLeavesNoLease(t *testing.T) {
+func TestAnAgentWaitsAfterItsAdapterFailed(t *testing.T) {
 	inBubble(t, 2, func(t *testing.T, f *fixture) {
 		f.programs.refuse = errNoProgram
 		task := f.file("Write", f.hire(agent.ProcessAdapter, aProgram))
-		f.store.update = unavailable
 		f.run(time.Second)
-		f.store.update, f.programs.refuse, f.programs.runs = nil, nil, succeeds
+		f.programs.refuse, f.programs.runs = nil, succeeds
 		f.run(3 * time.Second)
-		if got := f.status(task); got != "review 1: cancelled/released succeeded/completed" || len(f.log.lines) != 1 {
+		if got := f.status(task); got != "queued 1: cancelled/released" || len(f.log.lines) != 1 {
 			t.Errorf("%s; the log has %q", got, f.log.lines)
+		}
+		f.run(4 * time.Second)
+		if got := f.status(task); got != "review 1: cancelled/released succeeded/completed" {
+			t.Error(got)
 		}
 		f.stop()
 	})

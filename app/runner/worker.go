@@ -5,14 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"slices"
-	"strings"
+
 	"time"
-	"unicode"
+
 	"unicode/utf8"
 
 	"holdco/domain/agent"
-	"holdco/domain/anyjson"
+
 	"holdco/domain/cost"
 	"holdco/domain/fault"
 	"holdco/domain/issue"
@@ -36,6 +35,7 @@ type Gateway interface {
 type Worker struct {
 	Gateway    Gateway
 	Programs   outbound.Programs
+	Clock      outbound.Clock
 	GatewayURL string // how programs reach the gateway, without a slash at its end; empty: they do not
 
 	// LongestStop bounds the grace of a program when the context ends; 0: it has its grace.
@@ -49,12 +49,15 @@ type Worker struct {
 	// what stands for it wherever a program says it.
 	Env, Hidden map[string]string
 
-	// Warn is told of charges that a program reported and that could not be read. nil: nobody asks.
+	// Warn is told of charges that a program reported and that could not be read, and of models without a price. nil: nobody asks.
 	Warn func(err error)
 }
 
 // NotStarted is the failure of an adapter: the work did not begin. The lease is as it was: Release gives the issue back.
-type NotStarted struct{ Cause error }
+type NotStarted struct {
+	Cause   error
+	Repeats bool // the work may have been done all the same: to give it out again may do it twice
+}
 
 // Error says why.
 func (n NotStarted) Error() string { return n.Cause.Error() }
@@ -62,121 +65,78 @@ func (n NotStarted) Error() string { return n.Cause.Error() }
 // Unwrap returns the cause.
 func (n NotStarted) Unwrap() error { return n.Cause }
 
-// Work starts a program for a lease and waits for its end. It renews the lease meanwhile, and ends it as the program ended: when
-// the context ends, the program is stopped and the lease released. When the lease has ended otherwise, which stale says or a call
-// on it, the program is stopped, and only what it cost is reported. It fails with NotStarted, and when the lease could not be
-// ended before it ran out.
-func (w Worker) Work(ctx context.Context, lease Lease, program agent.Program, model string, stale <-chan struct{}) error {
-	spent := usage.NewParser(program.Usage, model)
+// Stale tells a worker that the lease of its program has ended.
+type Stale struct {
+	ByAgent bool // a call of the agent ended it, not a person, a budget or the time
+}
+
+// Work starts a program for a lease and waits for its end. It renews the lease meanwhile, charges what the program says that it costs,
+// and ends the lease as the program ended: when the context ends, the program is stopped and the lease released. When the lease has
+// ended otherwise, which stale says or a call on it, the program is stopped, and only what it cost is charged: at once, or after
+// agent.Program.GraceAfterEnd if the agent ended it. It fails with NotStarted, and when the lease could not be ended before it ran out.
+func (w Worker) Work(ctx context.Context, lease Lease, program agent.Program, model string, stale <-chan Stale) error {
+	hidden := lease.hidden(w.Hidden)
+	spent := newMeter(w, lease, usage.NewParser(program.Usage, usage.Options{
+		Model: model, Command: program.Command, Threads: lease.threads(),
+	}))
 	env := maps.Clone(program.Env)
 	if env == nil {
 		env = map[string]string{}
 	}
 	maps.Copy(env, w.Env)
-	hidden := lease.hidden(w.Hidden)
 	running, err := w.Programs.Start(outbound.Program{
 		Company: lease.Issue.Company, Issue: lease.Issue.ID, Run: lease.Run.ID,
 		Command: program.Command, Directory: program.Directory, Env: lease.env(env, w.GatewayURL),
-		Stdin: lease.stdin(program.Stdin), Context: lease.shown, MCP: mcpFile(w.GatewayURL),
-		Grace: program.Grace, Hidden: hidden, Output: spent.Write,
+		Stdin: lease.stdin(program), Context: lease.shown, MCP: mcpFile(w.GatewayURL),
+		Instructions: []byte(lease.Context.Agent.Instructions),
+		Grace:        program.Grace, Hidden: hidden, Output: spent.write,
 	})
 	if broken, isBroken := errors.AsType[outbound.WorkspaceError](err); isBroken {
 		// Another attempt would find the same: that is the failure of an attempt, not of the adapter.
 		return w.end(context.WithoutCancel(ctx), lease, failed("workspace", broken.Error(), ""))
 	}
 	if err != nil {
-		return NotStarted{err}
+		return NotStarted{Cause: err}
 	}
-	why := w.attend(ctx, lease, running, program.Timeout, stale)
+	attending := attending{Worker: w, lease: lease, program: program, running: running, spent: spent}
+	why := attending.attend(ctx, stale)
 	finish := context.WithoutCancel(ctx)
-	report := spent.Report()
-	report.Message = hideCut(hidden, report.Message)
-	if report.Dropped > 0 && w.Warn != nil {
-		w.Warn(fmt.Errorf("%d charges that the program of run %s reported could not be read, or not in full", report.Dropped, lease.Run.ID))
+	report := spent.report()
+	err = spent.chargeRest(finish)
+	if report.Dropped > 0 {
+		w.warn(fmt.Errorf("%d charges that the program of run %s reported could not be read, or not in full", report.Dropped, lease.Run.ID))
 	}
-	err = w.charge(finish, lease, report.Charges)
-	if why == isStale {
+	if why == leaseEnded || why == agentEnded {
 		w.left()
 		return err
 	}
-	return errors.Join(err, w.end(finish, lease, endOf(why, running.Exit(), report)))
+	report.Message = hideCut(hidden, report.Message, utf8.RuneCountInString(report.Message) == usage.MessageLength)
+	report.Result = hideCut(hidden, report.Result, len(report.Result) > usage.ResultSize-utf8.UTFMax)
+	end := endOf(why, running.Exit(), program.Usage, report)
+	if end.Setback != nil && !end.Setback.Until.IsZero() { // for a gateway, which has no other way to hear of it
+		seconds := int64(end.Setback.Until.Sub(w.Clock.Now()) / time.Second)
+		end.Failure.RetryAfter = new(min(max(seconds, 0), run.LongestRetry))
+	}
+	return errors.Join(err, w.end(finish, lease, end))
 }
 
-// hideCut hides texts in a message. If it may have been cut, its end is left out where it may be the beginning of one.
-func hideCut(hidden redact.Hidden, message string) string {
-	if utf8.RuneCountInString(message) < usage.MessageLength {
+// hideCut hides texts in a message. If that may have been cut, its end is left out where it may be the beginning of one.
+func hideCut(hidden redact.Hidden, message string, isCut bool) string {
+	if !isCut {
 		return hidden.Text(message)
 	}
 	return string(hidden.Stream().Next([]byte(message)))
 }
 
-func (w Worker) left() {
-	if w.Left != nil {
-		w.Left()
+func (w Worker) warn(err error) {
+	if w.Warn != nil {
+		w.Warn(err)
 	}
 }
 
-// whyEnded is why a program ended.
-type whyEnded int
-
-const (
-	byItself whyEnded = iota
-	isStale           // its lease has ended
-	timedOut
-	stopped // Holdco stops
-)
-
-// Leases are renewed when a third of their time is over, and calls that failed are repeated in between.
-const (
-	renewals  = 3
-	retryCall = time.Second
-)
-
-// attend waits for the end of a program, which it stops when that is due, and renews the lease until then.
-func (w Worker) attend(
-	ctx context.Context, lease Lease, running outbound.RunningProgram, timeout time.Duration, stale <-chan struct{},
-) (why whyEnded) {
-	over := time.NewTimer(timeout)
-	defer over.Stop()
-	every := time.Duration(lease.Seconds) * time.Second / renewals
-	renew := time.NewTimer(every)
-	defer renew.Stop()
-	stop := func(because whyEnded) {
-		if why == byItself {
-			why = because
-		}
-		running.Stop()
-	}
-	stopping := ctx.Done()
-	var kill <-chan time.Time
-	for {
-		select {
-		case <-running.Ended():
-			return why
-		case <-over.C:
-			stop(timedOut)
-		case <-stale:
-			stop(isStale)
-			stale = nil
-		case <-stopping:
-			stop(stopped)
-			stopping = nil
-			if w.LongestStop > 0 {
-				kill = time.After(w.LongestStop)
-			}
-		case <-kill:
-			running.Kill()
-		case <-renew.C:
-			_, err := w.Gateway.Renew(context.WithoutCancel(ctx), lease.caller(), lease.call())
-			switch {
-			case err == nil:
-				renew.Reset(every)
-			case isFinal(err):
-				stop(isStale)
-			default:
-				renew.Reset(retryCall)
-			}
-		}
+func (w Worker) left() {
+	if w.Left != nil {
+		w.Left()
 	}
 }
 
@@ -194,89 +154,10 @@ func unlessFinal(err error) error {
 	return err
 }
 
-// endOf is how a lease ends whose program has ended.
-func endOf(why whyEnded, exit outbound.Exit, report usage.Report) inbound.LeaseEnd {
-	switch {
-	case why == stopped:
-		return inbound.LeaseEnd{Action: issue.Release}
-	case why == timedOut:
-		return failed("timeout", "The program did not end in time.", exit.Output)
-	case exit.Signal != 0:
-		return failed(fmt.Sprintf("signal_%d", exit.Signal), fmt.Sprintf("The signal %d ended the program.", exit.Signal), exit.Output)
-	case exit.Code != 0:
-		return failed(fmt.Sprintf("exit_%d", exit.Code), fmt.Sprintf("The program ended with exit code %d.", exit.Code), exit.Output)
-	case report.IsError:
-		return failed("reported_error", "The program reported an error.", report.Message)
-	case exit.ResultIsTooLarge:
-		const message = "The result file has more than %d bytes. What is larger belongs into other files of the workspace."
-		return failed("result_too_large", fmt.Sprintf(message, issue.ResultSize), "")
-	}
-	return inbound.LeaseEnd{Action: issue.Complete, Result: result(exit)}
-}
-
-// mostExplained bounds how much of the output explains a failure, in bytes.
-const mostExplained = 4_000
-
-// failed is the end of an attempt that failed. Output, if there is any, explains it.
-func failed(code, message, output string) inbound.LeaseEnd {
-	output = strings.TrimSpace(output)
-	if len(output) > mostExplained {
-		output = "... " + strings.ToValidUTF8(output[len(output)-mostExplained:], "")
-	}
-	if output != "" {
-		message += " The end of what it wrote:\n" + printable(output)
-	}
-	return inbound.LeaseEnd{Action: issue.Fail, Failure: run.FailureDraft{Code: &code, Message: &message}}
-}
-
-// printable replaces the characters that a text for people cannot have.
-func printable(output string) string {
-	return strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) && !strings.ContainsRune("\t\n\r", r) {
-			return '\uFFFD'
-		}
-		return r
-	}, output)
-}
-
-// result is what came of a program that succeeded: what it wrote to its result file, if that is JSON, or else its output.
-func result(exit outbound.Exit) []byte {
-	var none fault.Problems
-	if kept := anyjson.Check("result", exit.Result, issue.ResultSize, &none); kept != "" {
-		return []byte(kept)
-	}
-	output := strings.TrimSpace(exit.Output)
-	if output == "" {
-		return nil
-	}
-	text := jsonText(output)
-	for len(text) > issue.ResultSize { // it has many characters that JSON escapes
-		output = strings.ToValidUTF8(output[len(output)/2:], "")
-		text = jsonText(output)
-	}
-	return text
-}
-
-// charge reports what a program cost.
-func (w Worker) charge(ctx context.Context, lease Lease, charges []cost.Draft) error {
-	for some := range slices.Chunk(charges, cost.MostInCall) {
-		err := w.whileLeased(ctx, lease, func(ctx context.Context) error {
-			_, _, err := w.Gateway.Charge(ctx, lease.caller(), lease.call(), some)
-			return err
-		})
-		if err != nil {
-			return fmt.Errorf("what the program cost could not be reported: %w", err)
-		}
-	}
-	return nil
-}
-
-// Release gives the issue back because its adapter failed.
-func (w Worker) Release(ctx context.Context, lease Lease, cause error) error {
-	code, message := "adapter_failed", cause.Error()
-	return w.end(context.WithoutCancel(ctx), lease, inbound.LeaseEnd{
-		Action: issue.Release, Failure: run.FailureDraft{Code: &code, Message: &message},
-	})
+// Release gives the issue back because its adapter failed. The agent waits then, so it does not get the issue again at once.
+func (w Worker) Release(ctx context.Context, lease Lease, why NotStarted) error {
+	return w.end(context.WithoutCancel(ctx), lease,
+		setBack(agent.Setback{Kind: agent.AdapterFailed, Repeats: why.Repeats}, why.Error()))
 }
 
 // end ends the lease, unless the program has done so, or something else.

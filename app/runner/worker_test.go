@@ -10,6 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"holdco/adapters/system"
 	"holdco/app/runner"
 	"holdco/domain/agent"
 	"holdco/domain/cost"
@@ -33,14 +34,121 @@ func work(
 	ctx context.Context, t *testing.T, gateway *calls, runs func(p *program), change func(w *runner.Worker, p *agent.Program),
 ) (took time.Duration, err error) {
 	t.Helper()
-	worker := runner.Worker{Gateway: gateway, Programs: &programs{runs: runs}}
-	told := agent.Program{Command: []string{"any"}, Usage: usage.HoldcoJSON, Timeout: time.Hour, Grace: time.Minute}
+	worker := runner.Worker{Gateway: gateway, Clock: system.Clock{}, Programs: &programs{runs: runs}}
+	told := agent.Program{
+		Command: []string{"any"}, Usage: usage.HoldcoJSON, Timeout: time.Hour, Grace: time.Minute, GraceAfterEnd: 2 * time.Minute,
+	}
 	if change != nil {
 		change(&worker, &told)
 	}
 	began := time.Now()
 	err = worker.Work(ctx, theLease(t), told, "", nil)
 	return time.Since(began), err
+}
+
+// workUntil is work with a lease that ends after a while.
+func workUntil(
+	t *testing.T, gateway *calls, after time.Duration, how runner.Stale, runs func(p *program), kind usage.Kind,
+) (took time.Duration) {
+	t.Helper()
+	told := agent.Program{
+		Command: []string{"any"}, Usage: kind, Timeout: time.Hour, Grace: time.Minute, GraceAfterEnd: 2 * time.Minute,
+	}
+	stale := make(chan runner.Stale, 1)
+	time.AfterFunc(after, func() { stale <- how })
+	began := time.Now()
+	must(t, runner.Worker{Gateway: gateway, Clock: system.Clock{}, Programs: &programs{runs: runs}}.Work(t.Context(),
+		theLease(t), told, "", stale))
+	return time.Since(began)
+}
+
+func TestAProgramWhoseAgentEndsItsLeaseHasTimeForItsLastWords(t *testing.T) {
+	t.Parallel()
+	const cost = `{"holdco":{"cost":{"kind":"tools","usd":1}}}` + "\n"
+	for name, c := range map[string]struct {
+		byAgent bool
+		runs    func(p *program)
+		took    time.Duration
+	}{
+		"it ends by itself": {true, func(p *program) {
+			time.Sleep(time.Minute)
+			p.Output([]byte(cost))
+			p.ends(outbound.Exit{Code: 1})
+		}, time.Minute},
+		"it stays": {true, func(p *program) {
+			<-p.stopped
+			p.Output([]byte(cost))
+			p.ends(outbound.Exit{Signal: 15})
+		}, 5*time.Second + 2*time.Minute},
+		"a person ended it": {false, func(p *program) {
+			<-p.stopped
+			p.Output([]byte(cost))
+			p.ends(outbound.Exit{Signal: 15})
+		}, 5 * time.Second},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				gateway := &calls{}
+				took := workUntil(t, gateway, 5*time.Second, runner.Stale{ByAgent: c.byAgent}, c.runs, usage.HoldcoJSON)
+				if took != c.took || !slices.Equal(gateway.said, []string{"charge"}) || len(gateway.charged) != 1 {
+					t.Errorf("%v after %s", gateway.said, took)
+				}
+			})
+		})
+	}
+}
+
+// A refusal to renew tells who ended the lease, too.
+func TestARefusalToRenewTellsThatTheAgentEndedTheLease(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		refusal := fault.New(fault.StaleLease, "It has ended.").With("endedByAgent", true)
+		gateway := &calls{answers: func(call string, _ int) error { return ifTrue(call == "renew", refusal) }}
+		took, err := work(t.Context(), t, gateway, func(p *program) {
+			<-p.stopped
+			p.ends(outbound.Exit{})
+		}, nil)
+		if want := 20*time.Second + 2*time.Minute; err != nil || took != want || !slices.Equal(gateway.said, []string{"renew"}) {
+			t.Errorf("%v, %v after %s", gateway.said, err, took)
+		}
+	})
+}
+
+func TestAProgramThatSaysItIsDoneIsStoppedAfterAWhile(t *testing.T) {
+	t.Parallel()
+	const message = `{"type":"assistant","message":{"id":"msg_%d","role":"assistant","model":"m","content":[],` +
+		`"usage":{"input_tokens":1}}}` + "\n"
+	for name, c := range map[string]struct {
+		runs func(p *program)
+		took time.Duration
+	}{
+		"it stays": {func(p *program) {
+			p.Output(fmt.Appendf(nil, succeeded, "Done."))
+			<-p.stopped
+			p.ends(outbound.Exit{Signal: 15})
+		}, 2 * time.Minute},
+		"it works on": {func(p *program) {
+			p.Output(fmt.Appendf(nil, succeeded, "Half."))
+			time.Sleep(time.Minute)
+			p.Output(fmt.Appendf(nil, message, 2))
+			time.Sleep(10 * time.Minute)
+			p.Output(fmt.Appendf(nil, succeeded, "Done."))
+			<-p.stopped
+			p.ends(outbound.Exit{Signal: 9})
+		}, 13 * time.Minute},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				gateway := &calls{}
+				took, err := work(t.Context(), t, gateway, c.runs, func(_ *runner.Worker, p *agent.Program) { p.Usage = usage.ClaudeJSON })
+				if end := gateway.ended; err != nil || took != c.took || end.Action != issue.Complete || string(end.Result) != `"Done."` {
+					t.Errorf("%+v, %v after %s", end, err, took)
+				}
+			})
+		})
+	}
 }
 
 func TestAnEndIsRepeatedWhileTheLeaseMayLast(t *testing.T) {
@@ -87,28 +195,6 @@ func TestAResultThatIsRefusedFailsTheAttempt(t *testing.T) {
 	}
 }
 
-// What a request could not have either is output, not a result.
-func TestTheResultFileCountsIfARequestCouldHaveIt(t *testing.T) {
-	t.Parallel()
-	nested := func(levels int) string { return strings.Repeat("[", levels) + strings.Repeat("]", levels) }
-	for file, isResult := range map[string]bool{
-		`{"a":1}`: true, `[]`: true, nested(31): true,
-		nested(32): false, `{"a":1,"a":2}`: false, `{"a":"\ud800"}`: false, `{} {}`: false, `{`: false,
-	} {
-		gateway := &calls{answers: func(string, int) error { return nil }}
-		_, err := work(t.Context(), t, gateway, func(p *program) {
-			p.ends(outbound.Exit{Output: "done", Result: []byte(file)})
-		}, nil)
-		want := `"done"`
-		if isResult {
-			want = file
-		}
-		if got := string(gateway.ended.Result); got != want || err != nil {
-			t.Errorf("%.40s: the result is %.40s, %v", file, got, err)
-		}
-	}
-}
-
 func ifTrue(holds bool, err error) error {
 	if holds {
 		return err
@@ -140,7 +226,7 @@ func TestAProgramWhoseLeaseHasEndedIsStoppedAndItsCostTold(t *testing.T) {
 			<-p.stopped
 			p.ends(outbound.Exit{Signal: 15})
 		}, func(w *runner.Worker, _ *agent.Program) { w.Left = func() { left++ } })
-		if want := []string{"renew", "charge"}; err != nil || took != 20*time.Second || !slices.Equal(gateway.said, want) || left != 1 {
+		if want := []string{"charge", "renew"}; err != nil || took != 20*time.Second || !slices.Equal(gateway.said, want) || left != 1 {
 			t.Errorf("%v, %v after %s; left %d times", gateway.said, err, took, left)
 		}
 	})
@@ -195,7 +281,7 @@ func TestAProgramThatTakesTooLongIsStoppedAndFails(t *testing.T) {
 			time.Sleep(time.Second)
 			p.ends(outbound.Exit{Output: "half\x1b[0m of it\n"})
 		}, func(_ *runner.Worker, p *agent.Program) { p.Timeout = 10 * time.Second })
-		const want = "The program did not end in time. The end of what it wrote:\nhalf\ufffd[0m of it"
+		const want = "The program did not end in time. It wrote:\nhalf\ufffd[0m of it"
 		code, message := *gateway.ended.Failure.Code, *gateway.ended.Failure.Message
 		if err != nil || took != 11*time.Second || code != "timeout" || message != want {
 			t.Errorf("%s: %q, %v after %s", code, message, err, took)
@@ -214,14 +300,14 @@ func TestWhatCannotBeStartedIsAFailureOfTheAdapterOrOfTheAttempt(t *testing.T) {
 		"the attempt": {outbound.WorkspaceError{Cause: errors.New("there is no such directory")}, false, "workspace"},
 	} {
 		gateway, lease := &calls{}, theLease(t)
-		worker := runner.Worker{Gateway: gateway, Programs: &programs{refuse: c.refuse}}
+		worker := runner.Worker{Gateway: gateway, Clock: system.Clock{}, Programs: &programs{refuse: c.refuse}}
 		err := worker.Work(t.Context(), lease, agent.Program{}, "", nil)
 		failure, isAdapters := errors.AsType[runner.NotStarted](err)
 		if isAdapters != c.adapter || err != nil && !isAdapters {
 			t.Errorf("%s: %v", name, err)
 		}
 		if isAdapters {
-			must(t, worker.Release(t.Context(), lease, failure.Cause))
+			must(t, worker.Release(t.Context(), lease, failure))
 		}
 		if end := gateway.ended.Failure; *end.Code != c.code || *end.Message != c.refuse.Error() {
 			t.Errorf("%s: %s, %s", name, *end.Code, *end.Message)
@@ -265,41 +351,5 @@ func TestItIsToldWhenCostsCannotBeRead(t *testing.T) {
 	const want = "1 charges that the program of run run_1 reported could not be read, or not in full"
 	if err != nil || len(gateway.charged) != 1 || !slices.Equal(told, []string{want}) {
 		t.Errorf("%v: %d are charged, and told is %q", err, len(gateway.charged), told)
-	}
-}
-
-func TestAProgramComesToWhatItLeft(t *testing.T) {
-	t.Parallel()
-	for name, c := range map[string]struct {
-		exit outbound.Exit
-		want string
-	}{
-		"its result":              {outbound.Exit{Output: "said", Result: []byte(`{"a": 1}`)}, `complete {"a":1}`},
-		"the token in it":         {outbound.Exit{Result: []byte(`"hcr_secret"`)}, `complete "[run token]"`},
-		"the token in its output": {outbound.Exit{Output: "a hcr_secret\n"}, `complete "a [run token]"`},
-		"no JSON":                 {outbound.Exit{Output: "said", Result: []byte("{")}, `complete "said"`},
-		"nothing":                 {outbound.Exit{Output: " \n"}, `complete `},
-		"too large a result":      {outbound.Exit{Output: "said", ResultIsTooLarge: true}, `fail result_too_large`},
-		"failure before all":      {outbound.Exit{Code: 1, ResultIsTooLarge: true}, `fail exit_1`},
-		"a signal":                {outbound.Exit{Signal: 9}, `fail signal_9`},
-	} {
-		gateway := &calls{}
-		_, err := work(t.Context(), t, gateway, func(p *program) { p.ends(c.exit) }, nil)
-		got := fmt.Sprint(gateway.ended.Action, " ", string(gateway.ended.Result))
-		if code := gateway.ended.Failure.Code; code != nil {
-			got += *code
-		}
-		if got != c.want || err != nil {
-			t.Errorf("%s: %s, %v; want %s", name, got, err, c.want)
-		}
-	}
-	// Each of these characters takes six bytes as JSON.
-	gateway := &calls{}
-	_, err := work(t.Context(), t, gateway, func(p *program) {
-		p.ends(outbound.Exit{Output: "begin" + strings.Repeat("\x01", outbound.MostOutput-10) + "end"})
-	}, nil)
-	if result := string(gateway.ended.Result); err != nil || len(result) > issue.ResultSize || len(result) < issue.ResultSize/2 ||
-		!strings.HasSuffix(result, `end"`) {
-		t.Errorf("a result of %d bytes, %v", len(result), err)
 	}
 }

@@ -82,6 +82,7 @@ func inCharges(hidden redact.Hidden, sent []cost.Draft) []cost.Draft {
 	for n := range charges {
 		c := &charges[n]
 		c.Key, c.Model, c.Billing = text(hidden, c.Key), text(hidden, c.Model), text(hidden, c.Billing)
+		c.Session = text(hidden, c.Session)
 	}
 	return charges
 }

@@ -119,7 +119,7 @@ func TestNoTextUnderALeaseKeepsASecret(t *testing.T) {
 // named are the fields whose texts have to be a number, one of a few words, or the name of something that there is.
 var named = []string{
 	"Action", "Kind", "USD", "PerTask", "Agent", "Team", "Workflow", "Parent", "Project", "Goal", "BlockedBy", "Priority", "DueAt",
-	"NotBefore", "Problems",
+	"NotBefore", "Problems", "Setback",
 }
 
 // filled is a value in whose every text there is the secret, but for those that are named.

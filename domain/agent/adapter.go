@@ -30,6 +30,10 @@ type Program struct {
 	Usage     usage.Kind
 	Timeout   time.Duration // whole seconds
 	Grace     time.Duration // between SIGTERM and SIGKILL; whole seconds
+
+	// GraceAfterEnd is how long the program may run after its work is done: after it ended its lease itself, or printed that it
+	// succeeded. Whole seconds.
+	GraceAfterEnd time.Duration
 }
 
 // Stdin is what a program gets on its standard input.
@@ -50,6 +54,8 @@ const (
 	usualTimeout      = 3_600  // seconds
 	LongestGrace      = 300    // seconds
 	usualGrace        = 10     // seconds
+	maxGraceAfterEnd  = 600    // seconds
+	graceAfterEnd     = 60     // seconds
 	MostConcurrent    = 50
 	usualConcurrent   = 1
 	directoryLength   = 1_000
@@ -62,6 +68,9 @@ type Duty struct {
 	URL        string // http or https: of HTTPAdapter
 	Concurrent int    // how many leases the agent has at once, at most
 }
+
+// IsMetered reports whether what its program says that it costs is charged.
+func (d Duty) IsMetered() bool { return d.Program != nil && d.Program.Usage != usage.None }
 
 // Duty returns how Holdco runs the agent, or false when it does not: the agent comes through the gateway by itself.
 func (a Agent) Duty() (Duty, bool) {
@@ -104,6 +113,8 @@ func (a Agent) duty(problems *fault.Problems) (duty Duty, isRun bool) {
 			Usage:     choice(c, "usage", usage.Kinds...),
 			Timeout:   time.Duration(c.integer("timeoutSeconds", ShortestTimeout, LongestTimeout, usualTimeout)) * time.Second,
 			Grace:     time.Duration(c.integer("graceSeconds", 0, LongestGrace, usualGrace)) * time.Second,
+
+			GraceAfterEnd: time.Duration(c.integer("graceAfterEnd", 0, maxGraceAfterEnd, graceAfterEnd)) * time.Second,
 		}
 		duty.Program.Env, duty.Program.Secrets = c.env()
 		return duty, duty.Program.Command != nil

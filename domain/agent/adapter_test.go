@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"holdco/domain/agent"
+	"holdco/domain/event"
 	"holdco/domain/fault"
 	"holdco/domain/fault/faulttest"
 	"holdco/domain/usage"
@@ -15,7 +16,10 @@ import (
 
 func TestAnAgentIsRunAsItsConfigurationSays(t *testing.T) {
 	t.Parallel()
-	usual := agent.Program{Command: []string{"sh"}, Stdin: agent.Prompt, Usage: usage.None, Timeout: time.Hour, Grace: 10 * time.Second}
+	usual := agent.Program{
+		Command: []string{"sh"}, Stdin: agent.Prompt, Usage: usage.None, Timeout: time.Hour, Grace: 10 * time.Second,
+		GraceAfterEnd: time.Minute,
+	}
 	for _, c := range []struct {
 		adapter string
 		config  agent.Config
@@ -23,10 +27,11 @@ func TestAnAgentIsRunAsItsConfigurationSays(t *testing.T) {
 	}{
 		{"process", `{"command":["sh"]}`, &agent.Duty{Program: &usual, Concurrent: 1}},
 		{"process", `{"command":["sh","-c",""],"cwd":"./a/../b/","env":{"A":"","_b1":"x y"},"stdin":"json","usage":"claude-json",` +
-			`"timeoutSeconds":10,"graceSeconds":0,"maxConcurrent":50,"color":{"deep":1}}`, &agent.Duty{Program: &agent.Program{
-			Command: []string{"sh", "-c", ""}, Directory: "b", Env: map[string]string{"A": "", "_b1": "x y"}, Stdin: agent.JSON,
-			Usage: usage.ClaudeJSON, Timeout: 10 * time.Second,
-		}, Concurrent: 50}},
+			`"timeoutSeconds":10,"graceSeconds":0,"graceAfterEnd":0,"maxConcurrent":50,"color":{"deep":1}}`,
+			&agent.Duty{Program: &agent.Program{
+				Command: []string{"sh", "-c", ""}, Directory: "b", Env: map[string]string{"A": "", "_b1": "x y"}, Stdin: agent.JSON,
+				Usage: usage.ClaudeJSON, Timeout: 10 * time.Second,
+			}, Concurrent: 50}},
 		{"process", `{"command":["sh"],"cwd":"."}`, &agent.Duty{Program: &usual, Concurrent: 1}},
 		{"http", `{"url":"https://a.example/x","maxConcurrent":3}`, &agent.Duty{URL: "https://a.example/x", Concurrent: 3}},
 		{"process", `{}`, nil},
@@ -77,6 +82,8 @@ func TestTheConfigurationOfAnAdapterIsChecked(t *testing.T) {
 		`{"timeoutSeconds":1.5}`:               "timeoutSeconds:wrong_type",
 		`{"graceSeconds":-1}`:                  "graceSeconds:out_of_range",
 		`{"graceSeconds":301}`:                 "graceSeconds:out_of_range",
+		`{"graceAfterEnd":-1}`:                 "graceAfterEnd:out_of_range",
+		`{"graceAfterEnd":601}`:                "graceAfterEnd:out_of_range",
 		`{"maxConcurrent":0}`:                  "maxConcurrent:out_of_range",
 		`{"maxConcurrent":51}`:                 "maxConcurrent:out_of_range",
 		`{"maxConcurrent":"1"}`:                "maxConcurrent:wrong_type",
@@ -115,13 +122,15 @@ func TestTheConfigurationOfAnAdapterIsChecked(t *testing.T) {
 
 func TestAnAdapterThatFailsIsTriedAgainLaterAndLater(t *testing.T) {
 	t.Parallel()
-	a := ada(agent.Active).AdapterWorked()
-	if a.Stats.AdapterFailures != 0 || !a.Stats.RetryAt.IsZero() {
-		t.Errorf("%+v", a.Stats)
-	}
+	a := lucky()
 	var pauses []int
 	for n := range 9 {
-		if a = a.AdapterFailed(noon); a.Stats.AdapterFailures != n+1 || a.Version != ada(agent.Active).Version+int64(n)+2 {
+		failed := agent.EndedRun{
+			Issue: "iss_1", StartedAt: noon, Outcome: agent.Setbacked, Setback: &agent.Setback{Kind: agent.AdapterFailed},
+		}
+		var held *event.Event
+		if a, held = a.RunEnded(failed, noon); held != nil || a.Stats.AdapterFailures != n+1 ||
+			a.Version != ada(agent.Active).Version+int64(n)+1 {
 			t.Errorf("%+v", a.Stats)
 		}
 		pauses = append(pauses, int(a.Stats.RetryAt.Sub(noon).Seconds()))

@@ -31,8 +31,10 @@ type Agent struct {
 	MemoryScopes  []MemoryScope // each once
 	Budget        Budget
 	Requires      []string // the names of actions that need an approval, each once
+	Instructions  string   // how it is to work, Markdown, at most InstructionsLength characters; lists leave it out
 	Hash          string   // of its token: access.Value.Hash
 	Stats         Stats
+	Guard         Guard
 	CreatedAt     time.Time
 	UpdatedAt     time.Time
 	Version       int64 // grows by one with every change but of Stats.LastActiveAt and Stats.Spent; ETags of the API begin with it
@@ -66,36 +68,8 @@ type Stats struct {
 	Failed          int       // issues that became failed under it
 	Spent           money.USD // by its runs; follows from its charges
 	LastActiveAt    time.Time // its last call of the gateway; zero: none
-	AdapterFailures int       // in a row, of its adapter
-	RetryAt         time.Time // when its adapter, which has failed, is tried again
-}
-
-// After each failure of an adapter in a row its agent gets no work for twice as long as after the one before.
-const (
-	firstRetry = 5 * time.Second
-	lastRetry  = 5 * time.Minute
-)
-
-// AdapterFailed counts a failure of the adapter of the agent, which gets no work for a while.
-func (a Agent) AdapterFailed(at time.Time) Agent {
-	pause := firstRetry
-	for range a.Stats.AdapterFailures {
-		if pause *= 2; pause >= lastRetry {
-			pause = lastRetry
-			break
-		}
-	}
-	a.Stats.AdapterFailures++
-	a.Stats.RetryAt = at.Add(pause)
-	a.Version++
-	return a
-}
-
-// AdapterWorked ends a row of failures.
-func (a Agent) AdapterWorked() Agent {
-	a.Stats.AdapterFailures, a.Stats.RetryAt = 0, time.Time{}
-	a.Version++
-	return a
+	AdapterFailures int       // setbacks in a row: see Setback
+	RetryAt         time.Time // it gets no work before, because of setbacks or a hold; zero: it need not wait
 }
 
 // Work is what is added to Stats.
@@ -131,6 +105,7 @@ const (
 	Resume      Action = "resume"
 	Retire      Action = "retire"
 	RotateToken Action = "rotate-token"
+	ReleaseHold Action = "release-hold"
 )
 
 // moves is the state machine: an action that is not in it is refused.
@@ -155,8 +130,11 @@ func (a Agent) Pause(at time.Time) (Agent, event.Event, error) {
 	return a.move(Pause, event.AgentPaused, at)
 }
 
-// Resume reverses Pause.
+// Resume reverses Pause. It ends a hold too.
 func (a Agent) Resume(at time.Time) (Agent, event.Event, error) {
+	if a.Status == Paused {
+		a.tryAgain()
+	}
 	return a.move(Resume, event.AgentResumed, at)
 }
 
@@ -189,6 +167,11 @@ func (a Agent) move(action Action, what event.Type, at time.Time) (Agent, event.
 
 // Fields returns the agent as the API shows it, without its token.
 func (a Agent) Fields() event.Fields {
+	return append(a.ListedFields(), event.F("instructions", a.Instructions))
+}
+
+// ListedFields returns the agent as lists show it, and events that do not change its instructions: without these, which can be long.
+func (a Agent) ListedFields() event.Fields {
 	return event.Fields{
 		event.F("id", string(a.ID)),
 		event.F("companyId", string(a.Company)),
@@ -200,6 +183,7 @@ func (a Agent) Fields() event.Fields {
 		event.F("adapterConfig", json.RawMessage(a.AdapterConfig)),
 		event.F("model", a.Model),
 		event.F("status", string(a.Status)),
+		a.Guard.field(),
 		event.F("memoryScopes", words(a.MemoryScopes)),
 		event.F("budget", event.Fields{a.Budget.PerTask.Field("perTaskUsd"), a.Budget.Daily.Field("dailyUsd")}),
 		event.F("approvalPolicy", event.Fields{event.F("requires", words(a.Requires))}),
@@ -237,7 +221,7 @@ func (a *Agent) changed(at time.Time) {
 }
 
 func (a Agent) event(what event.Type) event.Event {
-	return event.Of(what, a.Company, string(a.ID), a.Fields())
+	return event.Of(what, a.Company, string(a.ID), a.ListedFields())
 }
 
 // parseScopes parses memory scopes. One that is given twice is kept once.

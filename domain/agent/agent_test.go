@@ -44,6 +44,7 @@ func ada(status agent.Status) agent.Agent {
 		MemoryScopes: []agent.MemoryScope{"project", "agent"},
 		Budget:       agent.Budget{PerTask: budget.Of(2_500_000)},
 		Requires:     []string{"issue.create", "deploy.*"},
+		Instructions: "*Tests* first.",
 		Hash:         token.Hash(),
 		Stats:        agent.Stats{Completed: 2, Failed: 1, Spent: 10 * money.Dollar, LastActiveAt: noon, AdapterFailures: 4},
 		CreatedAt:    noon.Add(-time.Hour), UpdatedAt: noon, Version: 7,
@@ -143,24 +144,25 @@ func TestAHireFillsASlot(t *testing.T) {
 	if diff := cmp.Diff(ada(agent.Active), got); diff != "" {
 		t.Error(diff)
 	}
-	checkEvent(t, hired, event.AgentHired, got)
+	checkEvent(t, hired, event.AgentHired, got, event.F("instructions", "*Tests* first."))
 }
 
 func TestAnAgentIsShownAsTheAPIDoes(t *testing.T) {
 	t.Parallel()
 	const full = `{"id":"agt_01h455vb4pex5vsknk084sn02q","companyId":"cmp_01h455vb4pex5vsknk084sn02q",` +
 		`"teamId":"tm_01h455vb4pex5vsknk084sn02q","slotId":"slt_01h455vb4pex5vsknk084sn02q","name":"Ada","role":"Engineer",` +
-		`"adapter":"http","adapterConfig":{"url":"https://a.example","n":1e3},"model":"claude","status":"active",` +
+		`"adapter":"http","adapterConfig":{"url":"https://a.example","n":1e3},"model":"claude","status":"active","hold":null,` +
 		`"memoryScopes":["project","agent"],"budget":{"perTaskUsd":2.5,"dailyUsd":null},` +
 		`"approvalPolicy":{"requires":["issue.create","deploy.*"]},` +
 		`"stats":{"tasksCompleted":2,"tasksFailed":1,"averageTaskUsd":3.333333,"lastActiveAt":"2026-04-11T12:00:00.000Z",` +
-		`"adapterFailures":4},"createdAt":"2026-04-11T11:00:00.000Z","updatedAt":"2026-04-11T12:00:00.000Z"}`
+		`"adapterFailures":4},"createdAt":"2026-04-11T11:00:00.000Z","updatedAt":"2026-04-11T12:00:00.000Z",` +
+		`"instructions":"*Tests* first."}`
 	const bare = `{"id":"agt_01h455vb4pex5vsknk084sn02q","companyId":"cmp_01h455vb4pex5vsknk084sn02q",` +
 		`"teamId":"tm_01h455vb4pex5vsknk084sn02q","slotId":null,"name":"Ada","role":"Engineer",` +
-		`"adapter":"process","adapterConfig":{},"model":"","status":"retired","memoryScopes":[],` +
+		`"adapter":"process","adapterConfig":{},"model":"","status":"retired","hold":null,"memoryScopes":[],` +
 		`"budget":{"perTaskUsd":null,"dailyUsd":0},"approvalPolicy":{"requires":[]},` +
 		`"stats":{"tasksCompleted":0,"tasksFailed":0,"averageTaskUsd":null,"lastActiveAt":null,"adapterFailures":0},` +
-		`"createdAt":"2026-04-11T12:00:00.000Z","updatedAt":"2026-04-11T12:00:00.000Z"}`
+		`"createdAt":"2026-04-11T12:00:00.000Z","updatedAt":"2026-04-11T12:00:00.000Z","instructions":""}`
 	for want, a := range map[string]agent.Agent{
 		full: ada(agent.Active),
 		bare: {
@@ -193,10 +195,12 @@ func TestTheAverageTaskIsRoundedDown(t *testing.T) {
 
 func shown(fields event.Fields) string { return string(fields.Append(nil)) }
 
-// checkEvent checks an event of an agent without previous values.
-func checkEvent(t *testing.T, got event.Event, what event.Type, a agent.Agent) {
+// checkEvent checks an event of an agent without previous values, whose data has more fields than lists show.
+func checkEvent(t *testing.T, got event.Event, what event.Type, a agent.Agent, more ...event.Field) {
 	t.Helper()
-	want := event.Event{Company: acme, Type: what, Subject: event.Subject{Type: "agent", ID: string(adaID)}, Data: a.Fields()}
+	want := event.Event{
+		Company: acme, Type: what, Subject: event.Subject{Type: "agent", ID: string(adaID)}, Data: append(a.ListedFields(), more...),
+	}
 	if diff := cmp.Diff(want, got, cmp.Transformer("text", shown)); diff != "" {
 		t.Errorf("%s: %s", what, diff)
 	}

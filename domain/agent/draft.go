@@ -16,9 +16,10 @@ import (
 
 // Bounds of what clients send.
 const (
-	NameLength       = 200
-	ActionNameLength = 100
-	MostRequires     = 50
+	NameLength         = 200
+	ActionNameLength   = 100
+	MostRequires       = 50
+	InstructionsLength = 65_536
 )
 
 // Draft is what was sent to hire an agent; nil fields were absent. Problems are errors of its form.
@@ -44,6 +45,7 @@ type Settings struct {
 	MemoryScopes  *[]string
 	Budget        *BudgetChange
 	Requires      *[]string
+	Instructions  **string // a pointer to nil is null: none
 }
 
 // BudgetChange is what was sent of a budget; nil fields were absent, and a pointer to nil is null: no limit.
@@ -95,11 +97,13 @@ func New(
 // Hired is the event of a new agent in a slot.
 func (a Agent) Hired(slot id.Slot) (Agent, event.Event) {
 	a.Slot = slot
-	return a, a.event(event.AgentHired)
+	hired := a.event(event.AgentHired)
+	hired.Data = a.Fields()
+	return a, hired
 }
 
 // readOnly are the fields of the resource that no patch can change.
-var readOnly = []string{"id", "companyId", "teamId", "slotId", "status", "stats", "createdAt", "updatedAt"}
+var readOnly = []string{"id", "companyId", "teamId", "slotId", "status", "hold", "stats", "createdAt", "updatedAt"}
 
 // Apply merges a patch. It returns the next agent and the event to record, or no event when nothing changed. It fails with
 // the faults of Allows, fault.ImmutableField, and those of New. An adapter that is no longer installed may stay.
@@ -116,9 +120,17 @@ func (a Agent) Apply(patch Patch, rules Rules, at time.Time) (Agent, *event.Even
 		return a, nil, err
 	}
 	next, updated := event.Update(a, next, func(next *Agent) event.Event {
+		if next.Adapter != a.Adapter || next.AdapterConfig != a.AdapterConfig || next.Model != a.Model {
+			next.tryAgain() // what failed may work now
+		}
 		next.changed(at)
-		return next.event(event.AgentUpdated)
+		updated := next.event(event.AgentUpdated)
+		updated.Data = next.Fields()
+		return updated
 	})
+	if updated != nil && next.Instructions == a.Instructions {
+		updated.Data = next.ListedFields()
+	}
 	return next, updated, nil
 }
 
@@ -164,6 +176,13 @@ func (a Agent) with(sent Settings, problems *fault.Problems) Agent {
 	}
 	if sent.Requires != nil {
 		a.Requires = parseActions(*sent.Requires, problems)
+	}
+	switch {
+	case sent.Instructions == nil:
+	case *sent.Instructions == nil || text.IsBlank(**sent.Instructions):
+		a.Instructions = ""
+	default:
+		text.SetProse(&a.Instructions, "instructions", *sent.Instructions, InstructionsLength, problems)
 	}
 	return a
 }

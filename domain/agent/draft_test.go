@@ -44,6 +44,7 @@ func TestAHireHasWhatWasSent(t *testing.T) {
 	full.Adapter, full.AdapterConfig, full.Model = "http", `{"a":{},"b":[null]}`, "claude"
 	full.MemoryScopes, full.Requires = []agent.MemoryScope{"company", "agent"}, []string{"b", "a"}
 	full.Budget = agent.Budget{PerTask: budget.Of(0), Daily: budget.Of(budget.Most)}
+	full.Instructions = " # How\n"
 	for name, c := range map[string]struct {
 		draft agent.Draft
 		want  agent.Agent
@@ -51,7 +52,7 @@ func TestAHireHasWhatWasSent(t *testing.T) {
 		"the least": {draft(agent.Settings{}), bare},
 		"nothing in everything": {draft(agent.Settings{
 			AdapterConfig: new([]byte(` { "a" : null } `)), Model: new(""), MemoryScopes: new([]string{}), Requires: new([]string{}),
-			Budget: &agent.BudgetChange{PerTask: &null},
+			Budget: &agent.BudgetChange{PerTask: &null}, Instructions: new(new(" \n")),
 		}), bare},
 		"everything": {agent.Draft{Team: new(string(sales)), Settings: agent.Settings{
 			Name: new(" Ada "), Role: new("Engineer\t"), Adapter: new("http"), Model: new(" claude "),
@@ -59,6 +60,7 @@ func TestAHireHasWhatWasSent(t *testing.T) {
 			MemoryScopes:  new([]string{"company", "agent", "company"}),
 			Requires:      new([]string{"b", "a", " b "}),
 			Budget:        &agent.BudgetChange{PerTask: new(new(money.Number("0"))), Daily: new(new(money.Number("1e9")))},
+			Instructions:  new(new(" # How\n")),
 		}}, full},
 	} {
 		got, err := hire(c.draft, writer)
@@ -129,8 +131,11 @@ func faults() map[string]agent.Settings {
 		"approvalPolicy.requires.0:too_long":           {Requires: new([]string{strings.Repeat("x", agent.ActionNameLength+1)})},
 		"approvalPolicy.requires.1:invalid_characters": {Requires: new([]string{"a", "b\x00"})},
 		"adapterConfig:wrong_type":                     {AdapterConfig: new([]byte(`[]`))},
+		"instructions:too_long":                        {Instructions: new(new(strings.Repeat("x", agent.InstructionsLength+1)))},
+		"instructions:invalid_characters":              {Instructions: new(new("a\x1bb"))},
 		"": {
 			Requires: actions(agent.MostRequires), Model: new(strings.Repeat("ö", agent.NameLength)),
+			Instructions: new(new(strings.Repeat("ö", agent.InstructionsLength))),
 		},
 	}
 }
@@ -171,7 +176,8 @@ func TestAPatchChangesWhatItNames(t *testing.T) {
 			Name: new(" Ada"), Role: new("Engineer"), Adapter: new("http"), Model: new("claude"),
 			Requires:      new([]string{"issue.create", "deploy.*"}),
 			AdapterConfig: new([]byte(`{"n":1e3,"x":null}`)), MemoryScopes: new([]string{"project", "agent", "agent"}),
-			Budget: &agent.BudgetChange{PerTask: new(new(money.Number("25e-1"))), Daily: &null},
+			Instructions: new(new("*Tests* first.")),
+			Budget:       &agent.BudgetChange{PerTask: new(new(money.Number("25e-1"))), Daily: &null},
 		}},
 		"name and role": {
 			agent.Settings{Name: new("Eve"), Role: new("Lead")}, func(a *agent.Agent) { a.Name, a.Role = "Eve", "Lead" },
@@ -186,6 +192,14 @@ func TestAPatchChangesWhatItNames(t *testing.T) {
 			`{"adapterConfig":{"url":"https://a.example","n":1e3}}`,
 		},
 		"no model": {agent.Settings{Model: new("")}, func(a *agent.Agent) { a.Model = "" }, `{"model":"claude"}`},
+		"instructions": {
+			agent.Settings{Instructions: new(new("Be brief."))}, func(a *agent.Agent) { a.Instructions = "Be brief." },
+			`{"instructions":"*Tests* first."}`,
+		},
+		"no instructions": {
+			agent.Settings{Instructions: new((*string)(nil))}, func(a *agent.Agent) { a.Instructions = "" },
+			`{"instructions":"*Tests* first."}`,
+		},
 		"a list is replaced, and can be emptied": {
 			agent.Settings{MemoryScopes: new([]string{"client"}), Requires: new([]string{})},
 			func(a *agent.Agent) { a.MemoryScopes, a.Requires = []agent.MemoryScope{"client"}, nil },
@@ -220,7 +234,11 @@ func TestAPatchChangesWhatItNames(t *testing.T) {
 			t.Errorf("%s: %s", name, diff)
 		}
 		updated.Previous = nil
-		checkEvent(t, *updated, event.AgentUpdated, want)
+		var more []event.Field
+		if want.Instructions != before.Instructions {
+			more = []event.Field{event.F("instructions", want.Instructions)}
+		}
+		checkEvent(t, *updated, event.AgentUpdated, want, more...)
 	}
 }
 

@@ -57,7 +57,14 @@ type Entry struct {
 	Unpriced bool   // no price of the model was known: the fallback price was used
 	Revision int64  // of the prices, if the amount is that of the tokens; 0: the amount was sent
 	Late     bool   // the lease had ended
-	At       time.Time
+	Session  string // of the program, such as a thread of Codex, that it is of; at most SessionLength characters; empty: none was named
+
+	// IsReported says that it is what a model said, in a run whose program says itself what it costs: it is kept and not counted, so
+	// that nothing is charged twice. USD and Tokens are 0, and ReportedUSD is what the model said.
+	IsReported  bool
+	ReportedUSD money.USD
+
+	At time.Time
 
 	// Of a correction:
 
@@ -71,6 +78,7 @@ const (
 	KeyLength     = 200
 	ModelLength   = 200
 	BillingLength = 50
+	SessionLength = 200
 	Most          = 1_000_000 * money.Dollar
 	MostTokens    = 1_000_000_000
 	MostInCall    = 100
@@ -78,10 +86,11 @@ const (
 
 // Draft is what was sent of a charge; nil fields were absent.
 type Draft struct {
-	Key, Kind, Model, Billing *string
-	USD                       *money.Number
-	Tokens                    *TokensDraft
-	Calls                     *int64
+	Key, Kind, Model, Billing, Session *string
+	USD                                *money.Number
+	Tokens                             *TokensDraft
+	Calls                              *int64
+	Reported                           *bool // a model said so
 }
 
 // TokensDraft is what was sent of tokens; nil fields were absent.
@@ -158,6 +167,8 @@ func (d Draft) parse(path string, prices Prices, problems *fault.Problems) Entry
 	}
 	text.SetName(&e.Model, at("model"), d.Model, ModelLength, problems)
 	text.SetName(&e.Billing, at("billing"), d.Billing, BillingLength, problems)
+	text.SetName(&e.Session, at("session"), d.Session, SessionLength, problems)
+	e.IsReported = d.Reported != nil && *d.Reported
 	if d.Calls != nil {
 		e.Calls = inRange(at("calls"), *d.Calls, 1, MostTokens, problems)
 	}
@@ -172,7 +183,7 @@ func (d Draft) parse(path string, prices Prices, problems *fault.Problems) Entry
 func (d Draft) price(e *Entry, at func(string) string, prices Prices, problems *fault.Problems) {
 	switch {
 	case d.USD != nil:
-		amount, wrong := money.ParseBetween(at("usd"), *d.USD, 0, Most)
+		amount, wrong := money.ParseCharge(at("usd"), *d.USD, 0, Most)
 		problems.Add(wrong...)
 		e.USD = amount
 	case d.Tokens != nil && d.Model != nil && (e.Kind == LLM || e.Kind == ""): // one problem for a kind that there is not
@@ -218,8 +229,24 @@ func inRange(path string, sent, least, most int64, problems *fault.Problems) int
 // its tokens is the same at another price too.
 func (e Entry) IsSame(as Entry) bool {
 	return e.Kind == as.Kind && e.Model == as.Model && e.Tokens == as.Tokens && e.Calls == as.Calls && e.Billing == as.Billing &&
-		e.isOfTokens() == as.isOfTokens() && (e.isOfTokens() || e.USD == as.USD)
+		e.Session == as.Session && e.IsReported == as.IsReported && e.ReportedUSD == as.ReportedUSD &&
+		e.IsOfTokens() == as.IsOfTokens() && (e.IsOfTokens() || e.USD == as.USD)
 }
 
-// isOfTokens reports whether the amount was not sent. Entries from before there were revisions are unpriced then.
-func (e Entry) isOfTokens() bool { return e.Unpriced || e.Revision > 0 }
+// Uncounted returns the entry as one that is kept and not counted. See IsReported.
+func (e Entry) Uncounted() Entry {
+	e.ReportedUSD, e.USD, e.Tokens, e.Unpriced, e.Revision = e.USD, 0, Tokens{}, false, 0
+	return e
+}
+
+// reportedUSD is what a model said; nil: it was charged.
+func (e Entry) reportedUSD() any {
+	if !e.IsReported {
+		return nil
+	}
+	return e.ReportedUSD
+}
+
+// IsOfTokens reports whether the amount is that of the tokens, and was not sent. Entries from before there were revisions are unpriced
+// then.
+func (e Entry) IsOfTokens() bool { return e.Unpriced || e.Revision > 0 }

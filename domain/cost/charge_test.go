@@ -160,7 +160,9 @@ func TestEveryFieldOfAChargeObeysItsRule(t *testing.T) {
 		{"negative amount", "costs.0.usd:out_of_range", func(d *cost.Draft) { d.USD = new(money.Number("-0.000001")) }},
 		{"amount above the most", "costs.0.usd:out_of_range", func(d *cost.Draft) { d.USD = new(money.Number("1000000.000001")) }},
 		{"amount beyond all", "costs.0.usd:out_of_range", func(d *cost.Draft) { d.USD = new(money.Number("1e400")) }},
-		{"amount of seven decimals", "costs.0.usd:too_precise", func(d *cost.Draft) { d.USD = new(money.Number("0.0000001")) }},
+		{"amount of seven decimals", "", func(d *cost.Draft) { d.USD = new(money.Number("0.0000001")) }},
+		{"amount just below nothing", "costs.0.usd:out_of_range", func(d *cost.Draft) { d.USD = new(money.Number("-0.0000001")) }},
+		{"amount just above the most", "costs.0.usd:out_of_range", func(d *cost.Draft) { d.USD = new(money.Number("1000000.0000001")) }},
 		{"most", "", func(d *cost.Draft) { d.USD = new(money.Number("1000000.000000")) }},
 		{
 			"tokens out of range",

@@ -41,6 +41,7 @@ func DraftsFromJSON(path string, sent []byte, problems *fault.Problems) []Draft 
 func DraftFromJSON(path string, sent []byte, problems *fault.Problems) (d Draft) {
 	readFields(path, sent, map[string]any{
 		"key": &d.Key, "kind": &d.Kind, "model": &d.Model, "billing": &d.Billing, "usd": &d.USD, "tokens": &d.Tokens, "calls": &d.Calls,
+		"session": &d.Session,
 	}, problems)
 	return d
 }

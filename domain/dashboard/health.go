@@ -10,6 +10,9 @@ const (
 	Failing Trouble = "failing" // its last FailingRuns runs that ended have failed or expired
 	Silent  Trouble = "silent"  // it has a live lease, and has not called for half of its time
 	Absent  Trouble = "absent"  // it is active, there is work for it alone, and it has not called for AbsentAfter
+	Held    Trouble = "held"    // it gets no work after failures; see agent.Guard
+
+	Unpriced Trouble = "unpriced" // a run of it since midnight in UTC has used a model without a price
 )
 
 // FailingRuns is how many runs of an agent, one after the other, have to fail or to expire before it is failing.
@@ -43,7 +46,7 @@ func (h Health) counts() event.Fields {
 	return event.Fields{
 		event.F("activeAgents", h.Active), event.F("pausedAgents", h.Paused), event.F("failingAgents", h.count(Failing)),
 		event.F("runningLeases", h.Leases), event.F("silentAgents", h.count(Silent)), event.F("absentAgents", h.count(Absent)),
-		event.F("uncostedRuns", h.Uncosted),
+		event.F("uncostedRuns", h.Uncosted), event.F("heldAgents", h.count(Held)), event.F("unpricedAgents", h.count(Unpriced)),
 	}
 }
 

@@ -37,7 +37,7 @@ func TestAnOverviewHasTheLastDaysAndCountsOfToday(t *testing.T) {
 		`"teams":[{"id":"tm_1","name":"Sales","slug":"sales","agentCount":2,"tasksInFlight":3}]`,
 		`"inbox":{"approvals":0,"handoffs":0,"questions":0,"reviews":2,"blocked":0,"waiting":1,"total":3}`,
 		`"tasks":{"queued":4,"assigned":0,"running":0,"review":0,"handoff":0,"completedToday":2,"failedToday":1}`,
-		`"failingAgents":1,"runningLeases":0,"silentAgents":1,"absentAgents":0,"uncostedRuns":0}`,
+		`"failingAgents":1,"runningLeases":0,"silentAgents":1,"absentAgents":0,"uncostedRuns":0,"heldAgents":0,"unpricedAgents":0}`,
 		`"days":[{"day":"2026-03-29","done":5,"failed":0,"usd":0},`,
 		`{"day":"2026-04-11","done":2,"failed":1,"usd":1.25}],"recentActivity":[]`,
 	} {

@@ -38,6 +38,8 @@ var (
 	AgentResumed      = define("agent.resumed")
 	AgentRetired      = define("agent.retired")
 	AgentTokenRotated = define("agent.token.rotated")
+	AgentHeld         = define("agent.held") // its runs fail
+	AgentHoldReleased = define("agent.hold_released")
 
 	IssueCreated   = define("issue.created")
 	IssueUpdated   = define("issue.updated")

@@ -21,6 +21,7 @@ type Comment struct {
 	Issue     id.Issue
 	Author    event.Actor
 	Body      string // Markdown, 1 to CommentLength characters
+	Explains  Action // of which it is the note; empty: of none
 	CreatedAt time.Time
 }
 
@@ -61,6 +62,7 @@ func (i Issue) Explain(action Action, newID id.Comment, note Note, by event.Acto
 	switch {
 	case field.name != "" && (field.isRequired || note.Body != nil):
 		made, err := i.NewComment(newID, field.name, note, by, at)
+		made.Explains = action
 		return &made, err
 	case len(note.Problems) > 0:
 		return nil, fault.Validation(note.Problems)

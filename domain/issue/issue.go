@@ -39,6 +39,7 @@ type Issue struct {
 	PerTask        budget.Limit
 	Spent          money.USD // by all of its runs; while it is running it follows from its charges
 	Attempt        int       // the number of the attempt that runs or comes next, from 1 on
+	Repeats        int       // how often the attempt was given back although its work may have been done: see MostRepeats
 	MaxAttempts    int       // 1 to MostAttempts
 	RequiresReview bool      // a person accepts or rejects what an agent completed
 	Result         string    // JSON, what the last complete run returned; empty: none

@@ -195,10 +195,14 @@ func (i Issue) Decided() Issue {
 
 // Failure is why a run ended without a result.
 type Failure struct {
-	Error   string        // JSON
-	IsFinal bool          // no other attempt, however many are left
-	After   time.Duration // when the next attempt may begin, from now; 0: at once
+	Error   string         // JSON
+	IsFinal bool           // no other attempt, however many are left
+	After   *time.Duration // when the next attempt may begin, from now, as the agent asks; 0: at once; nil: after RetryDelay
 }
+
+// MostRepeats bounds how often one attempt is worked on: when it is given back for that often although its work may have been done, it
+// has failed.
+const MostRepeats = 3
 
 // FailAttempt ends an attempt that failed. Another follows if there is one left: with the same agent, while that is active.
 func (i Issue) FailAttempt(of Failure, agentIsActive bool, at time.Time) (Issue, event.Event, error) {
@@ -235,10 +239,15 @@ func (i Issue) failed(by Action, of Failure, reason string, at time.Time, requeu
 	}
 	return i.move(by, event.IssueRequeued, at, func(next *Issue) {
 		next.Status, next.Error = Queued, of.Error
-		next.Attempt++
-		if of.After > 0 {
-			next.NotBefore, next.Waiting = at.Add(of.After), true
+		delay := RetryDelay(i.ID, i.Attempt)
+		if of.After != nil {
+			delay = *of.After
 		}
+		if delay > 0 {
+			next.NotBefore, next.Waiting = at.Add(delay), true
+		}
+		next.Attempt++
+		next.Repeats = 0
 		requeue(next)
 	}, event.F("reason", reason))
 }
@@ -250,6 +259,19 @@ func (i Issue) ReleaseLease(at time.Time) (Issue, event.Event, error) {
 		next.loosen()
 	}, event.F("reason", AfterRelease))
 }
+
+// ReleaseRepeated is ReleaseLease of an attempt whose work may have been done: it fails when that has happened MostRepeats times.
+func (i Issue) ReleaseRepeated(of Failure, agentIsActive bool, at time.Time) (Issue, event.Event, error) {
+	if i.IsLastRepeat() {
+		return i.FailAttempt(of, agentIsActive, at)
+	}
+	next, released, err := i.ReleaseLease(at)
+	next.Repeats++
+	return next, released, err
+}
+
+// IsLastRepeat reports whether the attempt fails if it is given back once more although its work may have been done.
+func (i Issue) IsLastRepeat() bool { return i.Repeats+1 >= MostRepeats }
 
 // HandOff gives the issue to a person. Its agent stays known.
 func (i Issue) HandOff(at time.Time, note ...event.Field) (Issue, event.Event, error) {
@@ -266,6 +288,7 @@ func (i Issue) Accept(at time.Time) (Issue, event.Event, error) {
 func (i Issue) Reject(agentIsActive bool, at time.Time, note ...event.Field) (Issue, event.Event, error) {
 	return i.move(Reject, event.IssueRejected, at, func(next *Issue) {
 		next.Attempt++
+		next.Repeats = 0
 		next.goBack(agentIsActive)
 	}, note...)
 }

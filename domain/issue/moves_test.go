@@ -40,6 +40,7 @@ func freed(i *issue.Issue) { i.Agent, i.AgentTeam, i.Binding = "", "", issue.Loo
 // moves of an issue like call, in its second attempt of three, that ada works on and that is kept for ada.
 func moves() []move {
 	broken := issue.Failure{Error: `{"code":"broken"}`}
+	waits := func(i *issue.Issue) { i.NotBefore, i.Waiting = later.Add(issue.RetryDelay(i.ID, 2)), true }
 	failed := func(i *issue.Issue) { i.Attempt, i.Error = 3, broken.Error }
 	return []move{
 		{
@@ -115,26 +116,34 @@ func moves() []move {
 		{
 			"fail", issue.Fail, "E E queued E E E E E",
 			func(i issue.Issue) (issue.Issue, event.Event, error) { return i.FailAttempt(broken, true, later) },
-			failed, event.IssueRequeued, toQueued + `"failed"`,
+			func(i *issue.Issue) { failed(i); waits(i) },
+			event.IssueRequeued, toQueued + `"failed"`,
 		},
 		{
 			"fail of an agent that is not active", issue.Fail, "E E queued E E E E E",
 			func(i issue.Issue) (issue.Issue, event.Event, error) { return i.FailAttempt(broken, false, later) },
-			func(i *issue.Issue) { failed(i); freed(i) },
+			func(i *issue.Issue) { failed(i); freed(i); waits(i) },
 			event.IssueRequeued, toQueued + `"failed"`,
 		},
 		{
 			"fail, with a wait", issue.Fail, "E E queued E E E E E",
 			func(i issue.Issue) (issue.Issue, event.Event, error) {
-				return i.FailAttempt(issue.Failure{Error: broken.Error, After: time.Minute}, true, later)
+				return i.FailAttempt(issue.Failure{Error: broken.Error, After: new(time.Minute)}, true, later)
 			},
 			func(i *issue.Issue) { failed(i); i.NotBefore, i.Waiting = later.Add(time.Minute), true },
 			event.IssueRequeued, toQueued + `"failed"`,
 		},
 		{
+			"fail, to be tried again at once", issue.Fail, "E E queued E E E E E",
+			func(i issue.Issue) (issue.Issue, event.Event, error) {
+				return i.FailAttempt(issue.Failure{Error: broken.Error, After: new(time.Duration(0))}, true, later)
+			},
+			failed, event.IssueRequeued, toQueued + `"failed"`,
+		},
+		{
 			"fail for good", issue.Fail, "E E failed E E E E E",
 			func(i issue.Issue) (issue.Issue, event.Event, error) {
-				return i.FailAttempt(issue.Failure{Error: broken.Error, IsFinal: true, After: time.Minute}, true, later)
+				return i.FailAttempt(issue.Failure{Error: broken.Error, IsFinal: true, After: new(time.Minute)}, true, later)
 			},
 			func(i *issue.Issue) { i.Error = broken.Error },
 			event.IssueFailed, toQueued + `"failed"`,
@@ -142,7 +151,7 @@ func moves() []move {
 		{
 			"expiry", issue.Expire, "E E queued E E E E E",
 			func(i issue.Issue) (issue.Issue, event.Event, error) { return i.ExpireLease(later) },
-			func(i *issue.Issue) { freed(i); i.Attempt, i.Error = 3, issue.Expired },
+			func(i *issue.Issue) { freed(i); waits(i); i.Attempt, i.Error = 3, issue.Expired },
 			event.IssueRequeued, toQueued + `"expired"`,
 		},
 		{
@@ -577,5 +586,22 @@ func TestWhatIsBelowACancelledIssueIsCancelledOrNothing(t *testing.T) {
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
+	}
+}
+
+func TestWorkIsNotRepeatedWithoutBound(t *testing.T) {
+	t.Parallel()
+	i := issue.Issue{ID: "iss_1", Status: issue.Running, Attempt: 1, MaxAttempts: 3}
+	for n := range issue.MostRepeats {
+		isLast := i.IsLastRepeat()
+		next, _, err := i.ReleaseRepeated(issue.Failure{Error: `{"code":"adapter_failed"}`}, true, noon)
+		if err != nil || next.Status != issue.Queued || isLast != (n == issue.MostRepeats-1) {
+			t.Fatalf("%+v, %v", next, err)
+		}
+		i = next
+		i.Status = issue.Running
+	}
+	if i.Attempt != 2 || i.Repeats != 0 {
+		t.Errorf("attempt %d, %d repeats", i.Attempt, i.Repeats)
 	}
 }

@@ -30,6 +30,36 @@ func (n Number) Scaled(scale int) (int64, error) {
 	return d.shifted(scale)
 }
 
+// Ceil is Scaled for a number with any number of decimals: it is rounded up to the next whole number.
+func (n Number) Ceil(scale int) (int64, error) {
+	_, above, err := n.between(scale)
+	return above, err
+}
+
+// between returns the whole numbers next to n times ten to the power of scale, which are the same if it is one.
+func (n Number) between(scale int) (below, above int64, err error) {
+	d, err := n.decimal()
+	if err != nil {
+		return 0, 0, err
+	}
+	excess := -(d.exponent + scale) // digits behind the point
+	if excess <= 0 || d.digits == "" {
+		below, err = d.shifted(scale)
+		return below, below, err
+	}
+	d.digits, d.exponent = d.digits[:max(len(d.digits)-excess, 0)], -scale
+	value, err := d.shifted(scale) // without what is behind the point
+	switch {
+	case err != nil:
+		return 0, 0, err
+	case value == math.MaxInt64 || value == -math.MaxInt64:
+		return 0, 0, ErrOutOfRange
+	case d.negative:
+		return value - 1, value, nil
+	}
+	return value, value + 1, nil
+}
+
 // Rounded is Scaled for a number with any number of decimals: it is rounded to the nearest whole number, a half away from zero.
 func (n Number) Rounded(scale int) (int64, error) {
 	d, err := n.decimal()

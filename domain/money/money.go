@@ -32,11 +32,15 @@ func ParseBetween(path string, sent Number, from, to USD) (USD, []fault.Field) {
 	return amount, nil
 }
 
-// RoundUSD is ParseUSD for dollars with any number of decimals, such as a program that counts in binary floats writes: they are
-// rounded to the nearest millionth, a half away from zero.
-func RoundUSD(n Number) (USD, error) {
-	micros, err := n.Rounded(6)
-	return USD(micros), err
+// ParseCharge parses the dollars of a charge, from one amount to another, both included. Programs compute them in binary floats, so
+// they can have any number of decimals: they are rounded up to the next millionth. So 3.3000000000000003, which is 1.1 times 3 there, is
+// 3.300001, and no charge is less than what was said. The path of its fault is path: fault.OutOfRange.
+func ParseCharge(path string, sent Number, from, to USD) (USD, []fault.Field) {
+	below, above, err := sent.between(6)
+	if err != nil || USD(below) < from || USD(above) > to {
+		return 0, []fault.Field{fault.Fieldf(path, fault.OutOfRange, "%s must be from %s to %s", path, from, to)}
+	}
+	return USD(above), nil
 }
 
 // String formats the amount in dollars, in its shortest form: 1500, 0.25, -3.000001.

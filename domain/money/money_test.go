@@ -2,7 +2,6 @@ package money_test
 
 import (
 	"encoding/json"
-	"errors"
 	"math"
 	"math/big"
 	"strings"
@@ -10,6 +9,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"holdco/domain/fault"
 	"holdco/domain/money"
 )
 
@@ -61,49 +61,47 @@ func TestAmountsSurviveTheirSpelling(t *testing.T) {
 	})
 }
 
-func TestDollarsAreRoundedToTheNearestMillionth(t *testing.T) {
+// What programs computed in binary floats is rounded up.
+func TestChargesAreRoundedUpToTheMillionth(t *testing.T) {
 	t.Parallel()
+	const most = 1_000_000 * money.Dollar
 	for number, want := range map[money.Number]money.USD{
 		"0":                           0,
+		"-0.0":                        0,
 		"0.123456":                    123_456,
-		"1.4020935000000005":          1_402_094,
-		"0.30000000000000004":         300_000,
-		"0.0000005":                   1,
-		"0.00000049999999999":         0,
-		"-0.0000005":                  -1,
+		"3.3000000000000003":          3_300_001,
+		"0.30000000000000004":         300_001,
+		"7.5e-7":                      1,
+		"1e-400":                      1,
 		"1.5e-6":                      2,
-		"1e-400":                      0,
-		"9223372036854.7758070":       math.MaxInt64,
-		"9223372036854.7758074":       math.MaxInt64,
+		"0.000001":                    1,
+		"0.00000100":                  1,
+		"999999.9999991":              most,
+		"1e6":                         most,
 		"12345678901234567890123e-22": 1_234_568,
 	} {
-		if got, err := money.RoundUSD(number); got != want || err != nil {
-			t.Errorf("%s: %d, %v; want %d", number, got, err, want)
+		if got, wrong := money.ParseCharge("usd", number, 0, most); got != want || wrong != nil {
+			t.Errorf("%s: %d, %v; want %d", number, got, wrong, want)
 		}
 	}
-	for number, want := range map[money.Number]error{
-		"":                        money.ErrSyntax,
-		"1.":                      money.ErrSyntax,
-		"NaN":                     money.ErrSyntax,
-		"1e400":                   money.ErrOutOfRange,
-		"9223372036854.7758075":   money.ErrOutOfRange,
-		"-9223372036854.7758075":  money.ErrOutOfRange,
-		"92233720368547.75807000": money.ErrOutOfRange,
+	for _, number := range []money.Number{
+		"", "1.", "NaN", "-1e-9", "-0.0000011", "1000000.0000001", "1e400", "9223372036854.7758075", "-9223372036854.7758075",
 	} {
-		if got, err := money.RoundUSD(number); !errors.Is(err, want) {
-			t.Errorf("%q: %d, %v; want %v", number, got, err, want)
+		if got, wrong := money.ParseCharge("usd", number, 0, most); len(wrong) != 1 || wrong[0].Code != fault.OutOfRange {
+			t.Errorf("%q: %d, %v", number, got, wrong)
 		}
 	}
 	rapid.Check(t, func(t *rapid.T) {
 		number := rapid.StringMatching(`-?[0-9]{1,12}(\.[0-9]{1,25})?(e[+-]?[0-9])?`).Draw(t, "number")
-		got, err := money.RoundUSD(money.Number(number))
+		got, wrong := money.ParseCharge("usd", money.Number(number), -most, most)
 		micros, _ := new(big.Rat).SetString(number)
 		micros.Mul(micros, big.NewRat(1_000_000, 1))
-		away := new(big.Rat).Sub(new(big.Rat).SetInt64(int64(got)), micros)
-		if beyond := micros.Abs(micros).Cmp(new(big.Rat).SetInt64(math.MaxInt64)) > 0; beyond && err == nil || !beyond && err != nil {
-			t.Fatalf("%v", err)
+		bound := new(big.Rat).SetInt64(int64(most))
+		if isBeyond := new(big.Rat).Abs(micros).Cmp(bound) > 0; isBeyond != (wrong != nil) {
+			t.Fatalf("%v", wrong)
 		}
-		if err == nil && away.Abs(away).Cmp(big.NewRat(1, 2)) > 0 {
+		more := new(big.Rat).Sub(new(big.Rat).SetInt64(int64(got)), micros)
+		if wrong == nil && (more.Sign() < 0 || more.Cmp(big.NewRat(1, 1)) >= 0) {
 			t.Fatalf("%s became %d millionths", number, got)
 		}
 	})

@@ -45,7 +45,7 @@ func ParseFailure(draft FailureDraft, problems *fault.Problems) issue.Failure {
 		if *draft.RetryAfter < 0 || *draft.RetryAfter > LongestRetry {
 			problems.Add(fault.Fieldf("retryAfter", fault.OutOfRange, "retryAfter must be from 0 to %d", LongestRetry))
 		}
-		failure.After = time.Duration(*draft.RetryAfter) * time.Second
+		failure.After = new(time.Duration(*draft.RetryAfter) * time.Second)
 	}
 	failure.IsFinal = draft.Retry != nil && !*draft.Retry
 	failure.Error = string(event.Fields{event.F("code", code), event.F("message", message)}.Append(nil))

@@ -20,12 +20,12 @@ func TestAFailureIsWhatWasSent(t *testing.T) {
 		want issue.Failure
 	}{
 		{run.FailureDraft{}, issue.Failure{}},
-		{run.FailureDraft{Retry: new(true), RetryAfter: new(int64(0))}, issue.Failure{}},
+		{run.FailureDraft{Retry: new(true), RetryAfter: new(int64(0))}, issue.Failure{After: new(time.Duration(0))}},
 		{run.FailureDraft{Retry: new(false)}, issue.Failure{IsFinal: true}},
-		{run.FailureDraft{RetryAfter: new(int64(run.LongestRetry))}, issue.Failure{After: 24 * time.Hour}},
+		{run.FailureDraft{RetryAfter: new(int64(run.LongestRetry))}, issue.Failure{After: new(24 * time.Hour)}},
 		{
 			run.FailureDraft{Retry: new(false), RetryAfter: new(int64(1))},
-			issue.Failure{IsFinal: true, After: time.Second},
+			issue.Failure{IsFinal: true, After: new(time.Second)},
 		},
 	} {
 		c.sent.Code, c.sent.Message = new(" exit_1 "), new("It \"broke\".\n")

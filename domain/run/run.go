@@ -33,7 +33,9 @@ type Run struct {
 	Held        money.USD // what its lease has reserved in the envelopes and not spent yet; 0 once it has ended
 	Spent       money.USD // the sum of its charges
 	Tokens      cost.Tokens
-	Charges     int       // how many
+	Charges     int       // how many, without those that are not counted
+	IsMetered   bool      // what its program says that it costs is charged: what the model reports is not
+	Unpriced    string    // the first model of a charge that has no price; empty: all have one
 	Checkpoints int       // how many, MostCheckpoints at most
 	Filed       int       // how many issues it has filed, MostFiled at most
 	ContextAt   time.Time // comments up to this instant have been shown to the agent
@@ -87,6 +89,8 @@ type Terms struct {
 	Key    string        // see Lease
 	Holder string        // see Lease
 	Hash   string        // see Lease
+
+	IsMetered bool // see Run
 }
 
 // The bounds of the lease time that an agent may ask for.
@@ -141,7 +145,7 @@ func Grant(newRun id.Run, newLease id.Lease, of issue.Issue, epoch int64, on Ter
 	return Run{
 		ID: newRun, Company: of.Company, Issue: of.ID, Agent: of.Agent, Team: of.AgentTeam, Goal: of.Goal, Project: of.Project,
 		Workflow: of.Workflow,
-		Attempt:  of.Attempt, Status: Running, Held: held,
+		Attempt:  of.Attempt, Status: Running, Held: held, IsMetered: on.IsMetered,
 		Lease: Lease{
 			ID: newLease, Token: of.FencingToken, Epoch: epoch, Time: on.Time, ExpiresAt: at.Add(on.Time),
 			Key: on.Key, Holder: on.Holder, Hash: on.Hash,
@@ -152,8 +156,10 @@ func Grant(newRun id.Run, newLease id.Lease, of issue.Issue, epoch int64, on Ter
 
 // CheckRepeat refuses a claim under the key of the lease that asks for other terms: fault.IdempotencyConflict. A token of the run is
 // one that the claim wants too; each claim brings another.
-func (l Lease) CheckRepeat(asked Terms) error {
-	if asked.Time != 0 && asked.Time != l.Time || asked.Holder != l.Holder || (asked.Hash == "") != (l.Hash == "") {
+func (r Run) CheckRepeat(asked Terms) error {
+	l := r.Lease
+	if asked.IsMetered != r.IsMetered || asked.Time != 0 && asked.Time != l.Time || asked.Holder != l.Holder ||
+		(asked.Hash == "") != (l.Hash == "") {
 		return fault.New(fault.IdempotencyConflict, "The idempotency key was used for another claim, whose lease is live.")
 	}
 	return nil
@@ -185,6 +191,9 @@ func (r Run) AsCaller(of agent.Caller, now time.Time) (agent.Caller, error) {
 	of.Lease, of.IsOver = r.Lease.ID, !r.IsOpen()
 	return of, nil
 }
+
+// EndedByAgent reports whether a call of the agent ended the lease, and not a person, a budget or the time.
+func (r Run) EndedByAgent() bool { return !r.IsOpen() && r.KeptAnswer.Fingerprint != "" }
 
 // IsOf reports whether the lease is one that a caller may use.
 func (r Run) IsOf(caller agent.Caller) bool {
@@ -228,8 +237,12 @@ func (r Run) Check(token int64, in Circumstances) error {
 func (r Run) IsLive(in Circumstances) bool { return r.Check(r.Lease.Token, in) == nil }
 
 func (r Run) stale(reason Reason, status issue.Status) error {
-	return fault.New(fault.StaleLease, "The lease cannot be used any more (%s); stop working on the issue.", reason).
+	stale := fault.New(fault.StaleLease, "The lease cannot be used any more (%s); stop working on the issue.", reason).
 		With("reason", string(reason)).With("endedAt", instant.Optional(r.Lease.EndedAt)).With("issueStatus", string(status))
+	if r.EndedByAgent() {
+		return stale.With("endedByAgent", true)
+	}
+	return stale
 }
 
 // IsOverdue reports whether the lease has run out. It does not end it.
@@ -275,8 +288,23 @@ func (r Run) End(why Reason, failure string, at time.Time) Run {
 	return r
 }
 
+// Counts returns a charge as the run counts it. What a model says of a model is not counted if the program's own usage is charged.
+func (r Run) Counts(charge cost.Entry) cost.Entry {
+	if r.IsMetered && charge.IsReported && charge.Kind == cost.LLM && charge.Model != "" {
+		return charge.Uncounted()
+	}
+	charge.IsReported = false
+	return charge
+}
+
 // Charge adds a charge, for which it takes of what is held.
 func (r Run) Charge(more cost.Entry) Run {
+	if more.IsReported {
+		return r
+	}
+	if more.Unpriced {
+		r.Unpriced = cmp.Or(r.Unpriced, more.Model)
+	}
 	r.Held -= min(r.Held, more.USD)
 	r.Spent += more.USD
 	r.Tokens = r.Tokens.Plus(more.Tokens)
@@ -323,6 +351,7 @@ func (r Run) Fields() event.Fields {
 		event.F("checkpointCount", r.Checkpoints),
 		event.F("costUsd", r.Spent),
 		event.F("costReported", r.Charges > 0),
+		event.Optional("unpricedModel", r.Unpriced),
 		event.F("tokens", r.Tokens.Fields()),
 		event.F("startedAt", instant.Format(r.StartedAt)),
 		event.F("finishedAt", instant.Optional(r.FinishedAt)),

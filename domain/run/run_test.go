@@ -53,21 +53,22 @@ func TestAGrantIsTheLeaseOfTheIssueAsItIs(t *testing.T) {
 
 func TestAClaimUnderTheKeyOfALeaseKeepsToItsTerms(t *testing.T) {
 	t.Parallel()
-	lease := working().Lease
+	claimed := working()
 	for want, all := range map[fault.Code][]run.Terms{
 		"": {{Holder: "h", Hash: "another"}, {Time: 5 * time.Minute, Holder: "h", Hash: "#"}},
 		fault.IdempotencyConflict: {
 			{}, {Holder: "h"}, {Hash: "#"}, {Holder: "i", Hash: "#"}, {Time: time.Minute, Holder: "h", Hash: "#"},
+			{Holder: "h", Hash: "#", IsMetered: true},
 		},
 	} {
 		for _, terms := range all {
-			if got := fault.CodeOf(lease.CheckRepeat(terms)); got != want {
+			if got := fault.CodeOf(claimed.CheckRepeat(terms)); got != want {
 				t.Errorf("%+v: %q", terms, got)
 			}
 		}
 	}
-	lease.Hash = ""
-	if err := lease.CheckRepeat(run.Terms{Holder: "h", Hash: "#"}); fault.CodeOf(err) != fault.IdempotencyConflict {
+	claimed.Lease.Hash = ""
+	if err := claimed.CheckRepeat(run.Terms{Holder: "h", Hash: "#"}); fault.CodeOf(err) != fault.IdempotencyConflict {
 		t.Error(err)
 	}
 }
@@ -236,10 +237,12 @@ func TestARunIsShownAsTheAPIDoes(t *testing.T) {
 	live.Checkpoints = 9
 	for want, r := range map[string]run.Run{
 		head + `"status":"running","fencingToken":7,"leaseExpiresAt":"2026-04-11T12:05:00.000Z","checkpointCount":0,"costUsd":0,` +
-			`"costReported":false,"tokens":{"input":0,"output":0,"cacheRead":0,"cacheWrite":0},"startedAt":"2026-04-11T12:00:00.000Z",` +
+			`"costReported":false,"unpricedModel":null,` +
+			`"tokens":{"input":0,"output":0,"cacheRead":0,"cacheWrite":0},"startedAt":"2026-04-11T12:00:00.000Z",` +
 			`"finishedAt":null,"error":null}`: working(),
 		head + `"status":"failed","fencingToken":7,"leaseExpiresAt":null,"checkpointCount":9,"costUsd":1.5,` +
-			`"costReported":true,"tokens":{"input":1,"output":2,"cacheRead":3,"cacheWrite":4},"startedAt":"2026-04-11T12:00:00.000Z",` +
+			`"costReported":true,"unpricedModel":null,` +
+			`"tokens":{"input":1,"output":2,"cacheRead":3,"cacheWrite":4},"startedAt":"2026-04-11T12:00:00.000Z",` +
 			`"finishedAt":"2026-04-11T12:01:00.000Z","error":{"n":1e3}}`: live.End(run.GaveUp, `{"n":1e3}`, later),
 	} {
 		if diff := cmp.Diff(want, shown(r.Fields())); diff != "" {
@@ -291,5 +294,43 @@ func TestTheTokenOfARunIsForItsLeaseUntilChargesAreNotTaken(t *testing.T) {
 		if got := working().IsOf(c.caller); got != c.want {
 			t.Errorf("%s: %t", name, got)
 		}
+	}
+}
+
+func TestWhatAModelSaysIsNotCountedWhereTheProgramIsMetered(t *testing.T) {
+	t.Parallel()
+	said := cost.Entry{
+		Key: "a", Kind: cost.LLM, Model: "gpt-5", USD: 7, Tokens: cost.Tokens{Input: 1}, Unpriced: true, Revision: 3, IsReported: true,
+	}
+	metered := run.Run{IsMetered: true, Held: 10}
+	for name, c := range map[string]struct {
+		of     run.Run
+		charge func(e *cost.Entry)
+		counts bool
+	}{
+		"a model":                   {metered, func(*cost.Entry) {}, false},
+		"a run that is not metered": {run.Run{Held: 10}, func(*cost.Entry) {}, true},
+		"a tool":                    {metered, func(e *cost.Entry) { e.Kind = cost.Tools }, true},
+		"no model":                  {metered, func(e *cost.Entry) { e.Model = "" }, true},
+		"not the model":             {metered, func(e *cost.Entry) { e.IsReported = false }, true},
+	} {
+		charge := said
+		c.charge(&charge)
+		got := c.of.Counts(charge)
+		want := charge
+		want.IsReported = false
+		if !c.counts {
+			want.IsReported, want.ReportedUSD, want.USD, want.Tokens, want.Unpriced, want.Revision = true, 7, 0, cost.Tokens{}, false, 0
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s: %s", name, diff)
+		}
+		after := c.of.Charge(got)
+		if hasCounted := after.Spent == 7 && after.Charges == 1 && after.Held == 3 && after.Tokens.Input == 1; hasCounted != c.counts {
+			t.Errorf("%s: %+v", name, after)
+		}
+	}
+	if r := metered.Charge(cost.Entry{Model: "a", Unpriced: true}).Charge(cost.Entry{Model: "b", Unpriced: true}); r.Unpriced != "a" {
+		t.Errorf("unpriced is %q", r.Unpriced)
 	}
 }

@@ -1,34 +1,41 @@
 package usage
 
 import (
-	"cmp"
+	"maps"
 	"slices"
 
 	"holdco/domain/cost"
 )
 
-// codexForm reads the events of Codex. Each turn that completes reports the usage of its whole thread, so of each thread the last
-// report counts. A thread that a former run began counts from its beginning: nothing tells what it had used before.
+// codexForm reads the events of Codex. Each turn that completes reports the usage of its whole thread, from its beginning on, so what is
+// new is charged: of a thread that a former run began, what is more than what that had reported.
 type codexForm struct {
-	model    string
-	thread   string                 // that the next events are of
-	used     map[string]cost.Tokens // by threads, mostThreads at most
-	calls    int64                  // of the model, as far as the events tell
-	isFailed bool                   // the last turn
-	message  string                 // of the last error since a turn began
+	outcome
+
+	model   string                 // of the agent, else that of the command
+	thread  string                 // that the next events are of
+	threads map[string]cost.Tokens // the last totals, mostThreads at most
+	calls   int64                  // since a turn completed, as far as the events tell
+	meter   meter
+	problem string // the last error since a turn began
 }
 
-// unnamedModel is the model of charges when the agent has none: Codex does not name the one that it used.
+// unnamedModel is the model of charges when nothing names one.
 const unnamedModel = "codex"
 
-// Bounds of what is kept.
-const (
-	mostThreads   = 1000
-	longestThread = 200 // bytes of an id
-)
+// mostThreads bounds how many threads are told apart.
+const mostThreads = 1000
 
 // codexCalls are the items after which the model is called again.
 var codexCalls = []string{"command_execution", "file_change", "mcp_tool_call", "collab_tool_call", "web_search"}
+
+func newCodexForm(options Options) *codexForm {
+	threads := maps.Clone(options.Threads)
+	if threads == nil {
+		threads = map[string]cost.Tokens{}
+	}
+	return &codexForm{model: firstModel(options.Model, ModelInCommand(options.Command), unnamedModel), threads: threads}
+}
 
 func (*codexForm) marks() (object, charge string) { return `"type"`, `"turn.completed"` }
 
@@ -36,60 +43,75 @@ func (c *codexForm) read(fields objectFields) bool {
 	switch fields.text("type") {
 	case "thread.started":
 		c.thread = fields.text("thread_id")
-		c.thread = c.thread[:min(len(c.thread), longestThread)]
+		c.thread = c.thread[:min(len(c.thread), longestID)]
+		c.name(fields)
 	case "turn.started":
-		c.isFailed, c.message = false, ""
-	case "item.completed":
-		if item, _ := fields.object("item"); slices.Contains(codexCalls, item.text("type")) {
-			c.calls++
-		}
+		c.outcome, c.problem = outcome{trouble: c.trouble}, ""
+		c.name(fields)
+	case "item.started", "item.updated", "item.completed":
+		c.item(fields.text("type"), fields.within("item"))
 	case "turn.completed":
-		c.isFailed, c.message = false, ""
+		c.succeed(c.result)
+		c.problem = ""
 		usage, _ := fields.object("usage")
 		return c.complete(usage)
 	case "turn.failed":
-		c.isFailed = true
-		failure, _ := fields.object("error")
-		c.message = cmp.Or(cleaned(failure.text("message")), c.message)
+		message := fields.within("error").text("message")
+		if cleaned(message) == "" {
+			message = c.problem
+		}
+		c.fail(message, trouble{})
 	case "error": // which may be followed by a new attempt
-		c.message = cleaned(fields.text("message"))
+		c.isDone = false
+		c.problem = cleaned(fields.text("message"))
+		c.message, c.trouble = c.problem, ofWords(c.problem)
 	}
 	return true
 }
 
-// complete takes the usage of a thread. Cached input is a part of its input.
+// name takes the model, if an event names it. It is only for want of that of the agent.
+func (c *codexForm) name(fields objectFields) {
+	if c.model == unnamedModel {
+		c.model = firstModel(fields.text("model"), c.model)
+	}
+}
+
+// item takes a step of a turn.
+func (c *codexForm) item(event string, item objectFields) {
+	kind := item.text("type")
+	if kind == "error" { // a warning
+		return
+	}
+	c.isDone = false
+	if event != "item.completed" {
+		return
+	}
+	c.trouble = trouble{} // the model answered
+	switch {
+	case kind == "agent_message":
+		c.result = bounded(item.text("text"))
+	case slices.Contains(codexCalls, kind):
+		c.calls++
+	}
+}
+
+// complete takes the usage of a thread. Cached input, read and written, is a part of its input.
 func (c *codexForm) complete(usage objectFields) bool {
-	tokens, ok := usage.tokens("input_tokens", "output_tokens", "cached_input_tokens", "")
-	tokens.Input -= tokens.CacheRead
-	_, known := c.used[c.thread]
-	if !ok || len(usage) == 0 || tokens.Input < 0 || !known && len(c.used) >= mostThreads {
+	total, ok := usage.tokens("input_tokens", "output_tokens", "cached_input_tokens", "cache_write_input_tokens")
+	total.Input -= total.CacheRead + total.CacheWrite
+	former, known := c.threads[c.thread]
+	if !ok || len(usage) == 0 || total.Input < 0 || !known && len(c.threads) >= mostThreads {
 		return false
 	}
-	if c.used == nil {
-		c.used = map[string]cost.Tokens{}
+	used := less(total, former)
+	if former.Plus(used) != total { // it counts from its beginning again
+		used = total
 	}
-	c.used[c.thread] = tokens
-	c.calls++
+	if !c.meter.add(tally{model: c.model, session: c.thread, tokens: used, calls: c.calls + 1}) {
+		return false
+	}
+	c.threads[c.thread], c.calls = total, 0
 	return true
 }
 
-func (c *codexForm) report() Report {
-	report := Report{IsError: c.isFailed, Message: c.message}
-	if len(c.used) == 0 {
-		return report
-	}
-	var all cost.Tokens
-	for _, tokens := range c.used {
-		all = all.Plus(tokens)
-	}
-	charge := cost.Draft{
-		Key: new(usageKey), Kind: new(string(cost.LLM)), Model: new(cmp.Or(c.model, unnamedModel)),
-		Tokens: draftOf(all), Calls: new(c.calls),
-	}
-	if isCharge(charge) {
-		report.Charges = []cost.Draft{charge}
-	} else {
-		report.Dropped = 1
-	}
-	return report
-}
+func (c *codexForm) shown() shown { return shown{tallies: c.meter.tallies} }

@@ -10,6 +10,8 @@ import (
 // holdcoForm reads lines that are written for Holdco. A charge that is written twice under one key counts once; another one under
 // that key is dropped.
 type holdcoForm struct {
+	outcome
+
 	charges []cost.Draft
 	entries map[string]cost.Entry // of the charges, by their keys
 }
@@ -50,4 +52,4 @@ func (h *holdcoForm) nextKey() string {
 	}
 }
 
-func (h *holdcoForm) report() Report { return Report{Charges: h.charges} }
+func (h *holdcoForm) shown() shown { return shown{charges: h.charges} }

@@ -2,15 +2,12 @@ package usage
 
 import (
 	"bytes"
-	"strings"
-	"unicode"
+	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
 
 	"holdco/domain/anyjson"
 	"holdco/domain/cost"
-	"holdco/domain/fault"
-	"holdco/domain/money"
 )
 
 // Kind is the form in which a program says on its standard output what it costs.
@@ -18,37 +15,66 @@ type Kind string
 
 // The forms.
 const (
-	None       Kind = "none"        // it says nothing
-	ClaudeJSON Kind = "claude-json" // as claude -p --output-format json, or stream-json
-	CodexJSON  Kind = "codex-json"  // as codex exec --json
-	HoldcoJSON Kind = "holdco-json" // lines of {"holdco": {"cost": CHARGE}}, each a charge as the gateway takes it
+	None         Kind = "none"          // it says nothing
+	ClaudeJSON   Kind = "claude-json"   // as claude -p --output-format json, or stream-json
+	CodexJSON    Kind = "codex-json"    // as codex exec --json
+	GeminiJSON   Kind = "gemini-json"   // as gemini --output-format stream-json, or json
+	OpencodeJSON Kind = "opencode-json" // as opencode run --format json
+	HoldcoJSON   Kind = "holdco-json"   // lines of {"holdco": {"cost": CHARGE}}, each a charge as the gateway takes it
 )
 
-// Kinds are all forms.
-var Kinds = []Kind{None, ClaudeJSON, CodexJSON, HoldcoJSON}
+// HasEvents reports whether the output is for programs: what people are to read of it is in Report.
+func (k Kind) HasEvents() bool { return k != None && k != HoldcoJSON }
 
-// Report is what a program said in one run.
+// Kinds are all forms.
+var Kinds = []Kind{None, ClaudeJSON, CodexJSON, GeminiJSON, OpencodeJSON, HoldcoJSON}
+
+// Options are what a parser knows besides the output.
+type Options struct {
+	Model   string                 // of the agent: charges that name no model are of it; empty: it has none
+	Command []string               // of the program, with its arguments: they may name a model where the output and the agent do not
+	Threads map[string]cost.Tokens // what earlier runs were charged for threads that this run may resume: see cost.Entry.Session
+}
+
+// Report is what a program said in one run, without its charges, which are due one after the other: see Parser.Due.
 type Report struct {
-	Charges []cost.Draft // each is valid, with a key of its own; there may be more than cost.MostInCall, but not more than MostCharges
-	Dropped int          // how many charges it seems to have reported that could not be taken, or not in full: malformed ones, too many
-	IsError bool         // it says that it failed, whatever its exit code
-	Message string       // what it says went wrong, at most MessageLength characters, without control characters; empty: nothing
+	Dropped int    // how many charges it seems to have reported that could not be taken, or not in full: malformed ones, too many
+	IsDone  bool   // it said that it succeeded, and did not go on after that
+	IsError bool   // it said that it failed, whatever its exit code
+	Message string // what it says went wrong: text, at most MessageLength characters, without control characters; empty: nothing
+	Result  string // its final message, or the last one so far: the first ResultSize bytes at most, valid UTF-8; empty: none
+
+	// Setback is why it could not work. It is zero if the program succeeded or went on to work after the setback.
+	Setback Setback
 }
 
 // Bounds of a report.
 const (
 	MostCharges   = 10_000
 	MessageLength = 2000
+	ResultSize    = 256 << 10
 )
 
-// usageKey is the key of a charge that is the only one of a run.
-const usageKey = "usage"
-
-// Parser reads from the standard output of a program what its run costs. Its memory is bounded, whatever the program writes: an
-// object of more than MostObject bytes is not read.
+// Parser reads from the standard output of a program what its run costs, while it runs and at its end. Its memory is bounded, whatever
+// the program writes: an object of more than MostObject bytes is not read. It is not safe for concurrent use.
+//
+// While the program runs, and again after Report, its caller charges what is due:
+//
+//	for {
+//		drafts := parser.Due(cost.MostInCall)
+//		if len(drafts) == 0 {
+//			break
+//		}
+//		entries, err := charge(drafts) // the entries that were made, or, of a repeated call, those that had been made
+//		if err != nil {
+//			break // the same drafts are due again
+//		}
+//		parser.Charged(entries...)
+//	}
 type Parser struct {
 	output  output
 	form    form // nil: the program says nothing
+	ledger  ledger
 	dropped int
 }
 
@@ -60,18 +86,25 @@ type form interface {
 	// read reads an object, and reports whether it could take it. What is none of this form it passes over.
 	read(fields objectFields) bool
 
-	// report is what was read.
-	report() Report
+	// shown is what the program has used so far.
+	shown() shown
+
+	// said is how the run went.
+	said() *outcome
 }
 
-// NewParser makes a parser for a run of an agent. Charges that name no model are of the agent's; empty: it has none.
-func NewParser(kind Kind, model string) *Parser {
+// NewParser makes a parser for a run.
+func NewParser(kind Kind, options Options) *Parser {
 	p := &Parser{}
 	switch kind {
 	case ClaudeJSON:
-		p.form = &claudeForm{model: model}
+		p.form = &claudeForm{model: options.Model}
 	case CodexJSON:
-		p.form = &codexForm{model: model}
+		p.form = newCodexForm(options)
+	case GeminiJSON:
+		p.form = newGeminiForm(options)
+	case OpencodeJSON:
+		p.form = newOpencodeForm(options)
 	case HoldcoJSON:
 		p.form = &holdcoForm{entries: map[string]cost.Entry{}}
 	}
@@ -86,14 +119,45 @@ func (p *Parser) Write(written []byte) {
 	}
 }
 
-// Report returns what the program reported, when it has ended.
-func (p *Parser) Report() Report {
+// Due returns charges for what the output has shown and that was not charged: at most limit, each valid, with a key that no other
+// charge of the run has. Until Charged is called for them, the same charges are due, so that a call whose outcome is unknown can be
+// repeated. No more charges are due when it returns none.
+//
+// Their sum is exact: of a program that reports dollars for all that it used, what was charged by tokens before is taken off, so that
+// it is charged what it reports, or, if the tokens came to more, what they came to. If the price of its model is not known, its tokens
+// wait for these dollars, and are charged after Report if the program ended without them.
+func (p *Parser) Due(limit int) []cost.Draft {
+	if p.form == nil || limit <= 0 {
+		return nil
+	}
+	return p.ledger.due(p.form.shown(), limit)
+}
+
+// Charged takes the entries that were made of charges that were due: their keys, amounts, and whether they are unpriced.
+func (p *Parser) Charged(entries ...cost.Entry) {
+	for _, entry := range entries {
+		p.ledger.charged(entry)
+	}
+}
+
+// IsDone reports whether the program has said that it succeeded, and did not go on after that: all that it has to do is to end.
+func (p *Parser) IsDone() bool {
+	return p.form != nil && p.form.said().isDone
+}
+
+// Report returns what the program reported, when it has ended: what is due then is the rest. Times in its words, such as "resets 2pm",
+// are those after now.
+func (p *Parser) Report(now time.Time) Report {
 	if p.form == nil {
 		return Report{}
 	}
 	p.output.finish()
-	report := p.form.report()
-	report.Dropped += p.dropped
+	p.ledger.hasEnded = true
+	said := p.form.said()
+	report := Report{Dropped: p.dropped, IsDone: said.isDone, IsError: said.isError, Message: said.message, Result: said.result}
+	if !said.isDone {
+		report.Setback = said.trouble.setback(now).bounded(now)
+	}
 	return report
 }
 
@@ -114,91 +178,4 @@ func (p *Parser) drop(object []byte) {
 	if _, mark := p.form.marks(); bytes.Contains(object, []byte(mark)) {
 		p.dropped++
 	}
-}
-
-// isCharge reports whether a draft is a valid charge.
-func isCharge(d cost.Draft) bool {
-	var problems fault.Problems
-	cost.Parse([]cost.Draft{d}, nil, &problems)
-	return len(problems) == 0
-}
-
-// objectFields are the members of an object.
-type objectFields []anyjson.Member
-
-// get returns the value of a member, or nil.
-func (f objectFields) get(name string) jsontext.Value {
-	for _, field := range f {
-		if field.Name == name {
-			return field.Value
-		}
-	}
-	return nil
-}
-
-// object returns the members of a member that is an object, and none if it is null or there is no such member. It reports whether it
-// could be read.
-func (f objectFields) object(name string) (objectFields, bool) {
-	switch value := f.get(name); value.Kind() {
-	case '{':
-		fields, err := anyjson.Members(value, jsontext.AllowInvalidUTF8(true))
-		return fields, err == nil
-	default:
-		return nil, value == nil || value.Kind() == 'n'
-	}
-}
-
-// text returns the value of a member that is a string, or "".
-func (f objectFields) text(name string) string {
-	if value := f.get(name); value.Kind() == '"' {
-		return anyjson.Text(value)
-	}
-	return ""
-}
-
-// count reads the value of a member, a number of tokens; 0 if there is no such member. It reports whether it is one.
-func (f objectFields) count(name string) (int64, bool) {
-	value := f.get(name)
-	if name == "" || value == nil || value.Kind() == 'n' {
-		return 0, true
-	}
-	if value.Kind() != '0' {
-		return 0, false
-	}
-	number, err := money.Number(value).Scaled(0) // by value, not by spelling, as of a charge
-	if err != nil || number < 0 || number > cost.MostTokens {
-		return 0, false
-	}
-	return number, true
-}
-
-// tokens reads the members of these names; "" is none. It reports whether they are numbers of tokens.
-func (f objectFields) tokens(input, output, cacheRead, cacheWrite string) (t cost.Tokens, ok bool) {
-	ok = true
-	for _, field := range []struct {
-		name string
-		to   *int64
-	}{{input, &t.Input}, {output, &t.Output}, {cacheRead, &t.CacheRead}, {cacheWrite, &t.CacheWrite}} {
-		count, isCount := f.count(field.name)
-		*field.to, ok = count, ok && isCount
-	}
-	return t, ok
-}
-
-func draftOf(t cost.Tokens) *cost.TokensDraft {
-	return &cost.TokensDraft{Input: &t.Input, Output: &t.Output, CacheRead: &t.CacheRead, CacheWrite: &t.CacheWrite}
-}
-
-// cleaned is a message of a program as reports have it.
-func cleaned(message string) string {
-	message = strings.TrimSpace(strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) && r != '\n' && r != '\t' {
-			return -1
-		}
-		return r
-	}, strings.ToValidUTF8(message, "\ufffd")))
-	if runes := []rune(message); len(runes) > MessageLength {
-		return string(runes[:MessageLength])
-	}
-	return message
 }

@@ -5,9 +5,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"path/filepath"
 	"runtime"
 	"strings"
 	"testing"
+	"time"
 	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
@@ -24,7 +26,7 @@ const sonnet = "claude-sonnet-4-5-20250929"
 func TestWhatProgramsPrintIsUnderstood(t *testing.T) {
 	t.Parallel()
 	charge := func(usd int64, model string, tokens cost.Tokens) cost.Entry {
-		return cost.Entry{Key: "usage", Kind: cost.LLM, USD: money.USD(usd), Model: model, Tokens: tokens, Calls: 1}
+		return cost.Entry{Key: "usage-1", Kind: cost.LLM, USD: money.USD(usd), Model: model, Tokens: tokens, Calls: 1}
 	}
 	for _, c := range []struct {
 		file    string
@@ -39,7 +41,10 @@ func TestWhatProgramsPrintIsUnderstood(t *testing.T) {
 		},
 		{
 			file: "claude-stream.jsonl", kind: usage.ClaudeJSON,
-			charges: []cost.Entry{charge(26_675, "of the agent", cost.Tokens{Input: 10, Output: 70, CacheRead: 6120, CacheWrite: 6330})},
+			charges: []cost.Entry{{
+				Key: "usage-1", Kind: cost.LLM, USD: 26_675, Model: "of the agent", Calls: 2,
+				Tokens: cost.Tokens{Input: 10, Output: 70, CacheRead: 6120, CacheWrite: 6330},
+			}},
 		},
 		{
 			file: "claude-verbose.json", kind: usage.ClaudeJSON,
@@ -58,8 +63,9 @@ func TestWhatProgramsPrintIsUnderstood(t *testing.T) {
 		{
 			file: "codex.jsonl", kind: usage.CodexJSON,
 			charges: []cost.Entry{{
-				Key: "usage", Kind: cost.LLM, Model: "of the agent", Calls: 2, Unpriced: true,
-				Tokens: cost.Tokens{Input: 315, Output: 122, CacheRead: 24448},
+				Key: "usage-1", Kind: cost.LLM, Model: "of the agent", Calls: 2, Unpriced: true,
+				Session: "0199a213-81c0-7800-8aa1-bbab2a035a53",
+				Tokens:  cost.Tokens{Input: 315, Output: 122, CacheRead: 24448},
 			}},
 		},
 		{
@@ -196,7 +202,7 @@ func TestWhatCannotBeAChargeIsCounted(t *testing.T) {
 		{
 			usage.CodexJSON,
 			`{"type":"thread.started","thread_id":"a"}` + "\n" + codex(`{"input_tokens":1e9}`) + "\n" +
-				`{"type":"thread.started","thread_id":"b"}` + "\n" + codex(`{"input_tokens":1}`), 0, 1,
+				`{"type":"thread.started","thread_id":"b"}` + "\n" + codex(`{"input_tokens":1}`), 2, 0,
 		},
 
 		{usage.HoldcoJSON, `{"holdco":7}`, 0, 1},
@@ -245,12 +251,13 @@ func TestOfEachThreadOfCodexTheLastReportCounts(t *testing.T) {
 	}
 	printed := thread("a") + turn(10) + turn(30) + thread("b") + turn(1) + thread("a") + turn(50)
 	charges := chargesOf(t, reported(usage.CodexJSON, printed))
-	if len(charges) != 1 || charges[0].Tokens != (cost.Tokens{Input: 51}) || charges[0].Calls != 4 {
+	if len(charges) != 2 || charges[0].Tokens.Input != 50 || charges[0].Calls != 3 || charges[0].Session != "a" ||
+		charges[1].Tokens.Input != 1 || charges[1].Calls != 1 || charges[1].Session != "b" {
 		t.Errorf("%+v", charges)
 	}
-	parser := usage.NewParser(usage.CodexJSON, "")
+	parser := usage.NewParser(usage.CodexJSON, usage.Options{})
 	parser.Write([]byte(turn(1)))
-	if charges := chargesOf(t, parser.Report()); len(charges) != 1 || charges[0].Model != "codex" || !charges[0].Unpriced {
+	if charges := chargesOf(t, tell(parser)); len(charges) != 1 || charges[0].Model != "codex" || !charges[0].Unpriced {
 		t.Errorf("without a model: %+v", charges)
 	}
 }
@@ -295,16 +302,8 @@ func TestAMessageIsProseOfBoundedLength(t *testing.T) {
 // However the output is cut into pieces, and however often the report is asked for, it says the same.
 func TestPiecesOfOutputMakeNoDifference(t *testing.T) {
 	t.Parallel()
-	files, err := os.ReadDir("testdata")
-	if err != nil {
-		t.Fatal(err)
-	}
 	var lines []string
-	for _, file := range files {
-		printed, err := os.ReadFile("testdata/" + file.Name())
-		if err != nil {
-			t.Fatal(err)
-		}
+	for _, printed := range captures(t) {
 		lines = append(lines, strings.SplitAfter(string(printed), "\n")...)
 	}
 	lines = append(lines, "{\n", "  \"type\": \"result\",\n", "  \"total_cost_usd\": 0.5\n", "  \"a\": {\n", "  }\n", "}\n")
@@ -317,7 +316,7 @@ func TestPiecesOfOutputMakeNoDifference(t *testing.T) {
 			printed = printed[from:]
 		}
 		want := reported(kind, printed)
-		parser := usage.NewParser(kind, "of the agent")
+		parser := usage.NewParser(kind, usage.Options{Model: "of the agent"})
 		most := rapid.SampledFrom([]int{1, 3, 40, 5000}).Draw(t, "most")
 		for rest := printed; rest != ""; {
 			n := min(len(rest), rapid.IntRange(1, most).Draw(t, "piece"))
@@ -326,33 +325,28 @@ func TestPiecesOfOutputMakeNoDifference(t *testing.T) {
 			clear(piece) // nothing of it may be kept
 			rest = rest[n:]
 		}
-		for range 2 {
-			if diff := cmp.Diff(want, parser.Report()); diff != "" {
-				t.Fatalf("%q: %s", printed, diff)
-			}
+		if first, second := parser.Report(noon), parser.Report(noon); !cmp.Equal(first, second) {
+			t.Fatalf("%q: %+v, then %+v", printed, first, second)
+		}
+		if diff := cmp.Diff(want, tell(parser)); diff != "" {
+			t.Fatalf("%q: %s", printed, diff)
 		}
 	})
 }
 
 func FuzzParser(f *testing.F) {
-	files, err := os.ReadDir("testdata")
-	if err != nil {
-		f.Fatal(err)
-	}
-	for _, file := range files {
-		if printed, err := os.ReadFile("testdata/" + file.Name()); err == nil {
-			f.Add(printed, 7)
-		}
+	for _, printed := range captures(f) {
+		f.Add(printed, 7)
 	}
 	f.Fuzz(func(t *testing.T, printed []byte, cut int) {
 		for _, kind := range usage.Kinds {
 			want := reported(kind, string(printed))
 			chargesOf(t, want)
-			parser := usage.NewParser(kind, "of the agent")
+			parser := usage.NewParser(kind, usage.Options{Model: "of the agent"})
 			at := min(max(cut, 0), len(printed))
 			parser.Write(printed[:at])
 			parser.Write(printed[at:])
-			if diff := cmp.Diff(want, parser.Report()); diff != "" {
+			if diff := cmp.Diff(want, tell(parser)); diff != "" {
 				t.Error(diff)
 			}
 		}
@@ -372,7 +366,7 @@ func TestAParserKeepsLittleOfWhatAProgramWrites(t *testing.T) {
 		"large objects":         `{"a":"` + strings.Repeat("x", 1<<20) + `"}` + "\n",
 		"objects of many names": "{" + strings.Repeat(`"a":1,`, 1<<14),
 	} {
-		parser := usage.NewParser(usage.CodexJSON, "")
+		parser := usage.NewParser(usage.CodexJSON, usage.Options{})
 		before := inUse()
 		if strings.HasPrefix(name, "items") {
 			parser.Write([]byte("["))
@@ -383,7 +377,7 @@ func TestAParserKeepsLittleOfWhatAProgramWrites(t *testing.T) {
 		if after := inUse(); after > before+3*usage.MostObject {
 			t.Errorf("%s: %d bytes are kept", name, after-before)
 		}
-		parser.Report()
+		parser.Report(noon)
 	}
 }
 
@@ -394,18 +388,41 @@ func inUse() uint64 {
 	return stats.HeapAlloc
 }
 
-// reported is the report of a run that printed this at once.
-func reported(kind usage.Kind, printed string) usage.Report {
-	parser := usage.NewParser(kind, "of the agent")
-	parser.Write([]byte(printed))
-	return parser.Report()
+// told is all that a parser says of a run.
+type told struct {
+	usage.Report
+
+	Charges []cost.Draft
 }
 
-// chargesOf are the charges of a report, which must be valid and have keys of their own.
-func chargesOf(t *testing.T, report usage.Report) (entries []cost.Entry) {
+// reported is what a parser says of a run that printed this at once.
+func reported(kind usage.Kind, printed string) told {
+	parser := usage.NewParser(kind, usage.Options{Model: "of the agent"})
+	parser.Write([]byte(printed))
+	return tell(parser)
+}
+
+// noon is when runs of these tests end.
+var noon = time.Date(2026, 9, 4, 12, 0, 0, 0, time.UTC)
+
+// tell is the end of a run.
+func tell(parser *usage.Parser) told { return tellAt(parser, noon) }
+
+func tellAt(parser *usage.Parser, now time.Time) told {
+	all := told{Report: parser.Report(now)}
+	for due := parser.Due(7); len(due) > 0; due = parser.Due(7) {
+		all.Charges = append(all.Charges, due...)
+		var problems fault.Problems
+		parser.Charged(cost.Parse(due, nil, &problems)...)
+	}
+	return all
+}
+
+// chargesOf are the charges of a run, which must be valid and have keys of their own.
+func chargesOf(t *testing.T, all told) (entries []cost.Entry) {
 	t.Helper()
 	keys := map[string]bool{}
-	for _, draft := range report.Charges {
+	for _, draft := range all.Charges {
 		var problems fault.Problems
 		parsed := cost.Parse([]cost.Draft{draft}, nil, &problems)
 		if len(problems) > 0 {
@@ -419,4 +436,31 @@ func chargesOf(t *testing.T, report usage.Report) (entries []cost.Entry) {
 		entries = append(entries, entry)
 	}
 	return entries
+}
+
+func jsonOf(value any) string {
+	written, err := json.Marshal(value)
+	if err != nil {
+		panic(err)
+	}
+	return string(written)
+}
+
+// captures are the outputs of programs in testdata.
+func captures(t testing.TB) (printed [][]byte) {
+	t.Helper()
+	for _, pattern := range []string{"testdata/*.json*", "testdata/real/*"} {
+		files, err := filepath.Glob(pattern)
+		if err != nil || len(files) == 0 {
+			t.Fatal(files, err)
+		}
+		for _, file := range files {
+			content, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			printed = append(printed, content)
+		}
+	}
+	return printed
 }

@@ -31,11 +31,14 @@ type Agents interface {
 		ctx context.Context, caller access.Caller, of id.Company, which id.Agent, patch agent.Patch, match precondition.Match,
 	) (agent.Agent, error)
 
-	// Pause, Resume and Retire need Write. The faults are fault.PreconditionFailed and fault.InvalidTransition.
+	// Pause, Resume, ReleaseHold and Retire need Write. The faults are fault.PreconditionFailed and fault.InvalidTransition.
 	Pause(
 		ctx context.Context, caller access.Caller, of id.Company, which id.Agent, match precondition.Match, once idempotency.Request,
 	) (agent.Agent, error)
 	Resume(
+		ctx context.Context, caller access.Caller, of id.Company, which id.Agent, match precondition.Match, once idempotency.Request,
+	) (agent.Agent, error)
+	ReleaseHold(
 		ctx context.Context, caller access.Caller, of id.Company, which id.Agent, match precondition.Match, once idempotency.Request,
 	) (agent.Agent, error)
 	Retire(

@@ -2,6 +2,8 @@ package inbound
 
 import (
 	"context"
+	"maps"
+	"slices"
 	"time"
 
 	"holdco/domain/access"
@@ -9,6 +11,7 @@ import (
 	"holdco/domain/anyjson"
 	"holdco/domain/approval"
 	"holdco/domain/budget"
+	"holdco/domain/company"
 	"holdco/domain/cost"
 	"holdco/domain/event"
 	"holdco/domain/fault"
@@ -19,6 +22,7 @@ import (
 	"holdco/domain/issue"
 	"holdco/domain/page"
 	"holdco/domain/run"
+	"holdco/domain/team"
 )
 
 // Leases are what agents do: they claim issues, work on them under leases, and end these. An agent sees its company only: what
@@ -58,6 +62,10 @@ type Leases interface {
 	// fault.ValidationFailed. It fails with fault.TooManyOf after run.MostFiled.
 	File(ctx context.Context, caller agent.Caller, call LeaseCall, draft issue.Draft) (issue.Issue, error)
 
+	// FindIssue returns the id of an issue of the company that is given by its number, in decimal digits, or by its id; the empty id for
+	// anything else. It does not look whether an id is that of an issue. File takes numbers in the place of ids too.
+	FindIssue(ctx context.Context, caller agent.Caller, reference string) (id.Issue, error)
+
 	// Issue, Comments and Colleagues read in the company.
 	Issue(ctx context.Context, caller agent.Caller, which id.Issue) (issue.Issue, error)
 	Comments(ctx context.Context, caller agent.Caller, on id.Issue, after page.Position, size int) (page.Page[issue.Comment], error)
@@ -69,6 +77,7 @@ type Claim struct {
 	Wait         *int64 // seconds, 0 to MostWait
 	LeaseSeconds *int64
 	RunToken     *bool  // whether the run gets a token of its own; under an idempotency key the last answer has the one that counts
+	Metered      *bool  // whether who claims charges what the program says that it costs: see run.Run.IsMetered
 	Key          string // the idempotency key; empty: none
 	Problems     fault.Problems
 
@@ -99,6 +108,9 @@ type Lease struct {
 	Context   *WorkContext
 	RunToken  access.Value // empty: none was asked for now
 
+	// Sessions are what earlier runs on the issue have charged, by the sessions of the program that the charges name.
+	Sessions map[string]cost.Tokens
+
 	IsReplayed bool          // it was claimed under the same key before
 	Took       time.Duration // to find and lease the issue, without waiting for one; 0 unless it was claimed now
 }
@@ -120,16 +132,38 @@ type LeaseBudget struct {
 // WorkContext is what an agent needs to know to work on an issue. Lists are in the order in which they were made, and have the
 // newest of what there is.
 type WorkContext struct {
-	Goal        *goal.Goal    // of the issue; nil: none
-	Project     *goal.Project // of the issue; nil: none
-	Parents     []issue.Issue // the next one first
-	Children    []issue.Issue
+	Agent       agent.Agent     // who works: only ID, Name, Role, Requires and Instructions
+	Team        *team.Team      // only ID and Name; nil: it was deleted
+	Manager     *agent.Agent    // of the team, only ID, Name and Role; nil: none
+	Company     company.Company // only ID, Name and Description
+	Goal        *goal.Goal      // of the issue; nil: none
+	Project     *goal.Project   // of the issue; nil: none
+	Parents     []issue.Issue   // the next one first
+	Blockers    []RelatedIssue
+	Children    []RelatedIssue
 	Comments    []issue.Comment
 	Checkpoints []run.Checkpoint    // of all runs of the issue
 	Approvals   []approval.Approval // likewise
 	LastError   string              // of the attempt before, JSON; empty: none
 
-	Instructions string // of the step of a workflow; empty: none
+	Approved     []string       // the names of actions that approvals of the issue let the run do
+	FormerResult Excerpt        // that was rejected
+	Rejection    *issue.Comment // the note of who rejected it; nil: none
+	Instructions string         // of the step of a workflow; empty: none
+
+	Names map[event.Actor]string // of authors and of who decided, as far as they have one
+}
+
+// RelatedIssue is an issue with the beginning of its result.
+type RelatedIssue struct {
+	Issue issue.Issue
+	Excerpt
+}
+
+// Excerpt is the beginning of a result.
+type Excerpt struct {
+	Result string // JSON: see issue.Excerpt; empty: none
+	IsCut  bool   // there is more
 }
 
 // ChargeOutcome is what came of one charge.
@@ -145,6 +179,10 @@ type LeaseEnd struct {
 	Note    issue.Note       // of HandOff, which needs one, and Release; of Complete the summary
 	Failure run.FailureDraft // of Fail; of Release why Holdco itself gives the issue back
 	Charges []cost.Draft
+
+	// Setback is why what runs the agent could not work, of Release with a Failure: the agent waits, and the attempt is kept. Its Repeats
+	// can end that: see issue.MostRepeats. Nil: there was none, but a Failure whose code is that of a setback means it all the same.
+	Setback *agent.Setback
 }
 
 // Ended is the answer to the call that ended a lease: the issue and the run, as JSON.
@@ -172,10 +210,21 @@ func (l *Lease) Fields() event.Fields {
 	if l.RunToken != "" {
 		fields = append(fields, event.F("runToken", string(l.RunToken)))
 	}
+	if len(l.Sessions) > 0 {
+		fields = append(fields, event.F("sessions", sessionFields(l.Sessions)))
+	}
 	if l.Context != nil {
 		fields = append(fields, event.F("context", l.Context.Fields()))
 	}
 	return fields
+}
+
+func sessionFields(sessions map[string]cost.Tokens) []event.Fields {
+	shown := make([]event.Fields, 0, len(sessions))
+	for _, name := range slices.Sorted(maps.Keys(sessions)) {
+		shown = append(shown, event.Fields{event.F("session", name), event.F("tokens", sessions[name].Fields())})
+	}
+	return shown
 }
 
 // Fields returns the budget as the gateway shows it.
@@ -185,17 +234,71 @@ func (b LeaseBudget) Fields() event.Fields {
 
 // Fields returns the context as the gateway shows it.
 func (c WorkContext) Fields() event.Fields {
+	parents := make([]event.Fields, len(c.Parents))
+	for n, one := range c.Parents {
+		parents[n] = briefOf(one)
+	}
 	return event.Fields{
 		goalField(c.Goal),
 		projectField(c.Project),
-		event.F("parents", relatedFields(c.Parents)),
+		event.F("parents", parents),
 		event.F("children", relatedFields(c.Children)),
 		event.F("comments", fieldsOf(c.Comments)),
 		event.F("checkpoints", fieldsOf(c.Checkpoints)),
 		event.F("approvals", fieldsOf(c.Approvals)),
 		event.F("lastError", anyjson.Shown(c.LastError)),
 		event.F("instructions", c.Instructions),
+		event.F("agent", append(colleague(c.Agent), event.F("instructions", c.Agent.Instructions))),
+		c.teamField(),
+		c.managerField(),
+		event.F("company", event.Fields{
+			event.F("id", string(c.Company.ID)), event.F("name", c.Company.Name), event.F("description", c.Company.Description),
+		}),
+		event.F("requires", append([]string{}, c.Agent.Requires...)),
+		event.F("approvedActions", append([]string{}, c.Approved...)),
+		event.F("blockers", relatedFields(c.Blockers)),
+		event.F("formerResult", anyjson.Shown(c.FormerResult.Result)),
+		event.F("formerResultCut", c.FormerResult.IsCut),
+		c.rejectionField(),
+		event.F("names", c.nameFields()),
 	}
+}
+
+func colleague(a agent.Agent) event.Fields {
+	return event.Fields{event.F("id", string(a.ID)), event.F("name", a.Name), event.F("role", a.Role)}
+}
+
+func (c WorkContext) teamField() event.Field {
+	if c.Team == nil {
+		return event.F("team", nil)
+	}
+	return event.F("team", event.Fields{event.F("id", string(c.Team.ID)), event.F("name", c.Team.Name)})
+}
+
+func (c WorkContext) managerField() event.Field {
+	if c.Manager == nil {
+		return event.F("manager", nil)
+	}
+	return event.F("manager", colleague(*c.Manager))
+}
+
+func (c WorkContext) rejectionField() event.Field {
+	if c.Rejection == nil {
+		return event.F("rejection", nil)
+	}
+	return event.F("rejection", event.Fields{
+		event.F("note", c.Rejection.Body), event.F("author", string(c.Rejection.Author)),
+		event.F("at", instant.Format(c.Rejection.CreatedAt)),
+	})
+}
+
+// nameFields are sorted, so that the same context is always shown alike.
+func (c WorkContext) nameFields() event.Fields {
+	fields := event.Fields{}
+	for _, actor := range slices.Sorted(maps.Keys(c.Names)) {
+		fields = append(fields, event.F(string(actor), c.Names[actor]))
+	}
+	return fields
 }
 
 func goalField(of *goal.Goal) event.Field {
@@ -212,17 +315,21 @@ func projectField(of *goal.Project) event.Field {
 	return event.F("project", of.Brief())
 }
 
-func relatedFields(related []issue.Issue) []event.Fields {
+func relatedFields(related []RelatedIssue) []event.Fields {
 	shown := make([]event.Fields, len(related))
 	for n, one := range related {
-		shown[n] = event.Fields{
-			event.F("id", string(one.ID)),
-			event.F("number", one.Number),
-			event.F("title", one.Title),
-			event.F("status", string(one.Status)),
-		}
+		shown[n] = append(briefOf(one.Issue), event.F("result", anyjson.Shown(one.Result)), event.F("resultCut", one.IsCut))
 	}
 	return shown
+}
+
+func briefOf(one issue.Issue) event.Fields {
+	return event.Fields{
+		event.F("id", string(one.ID)),
+		event.F("number", one.Number),
+		event.F("title", one.Title),
+		event.F("status", string(one.Status)),
+	}
 }
 
 func fieldsOf[T interface{ Fields() event.Fields }](items []T) []event.Fields {

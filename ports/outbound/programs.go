@@ -42,7 +42,12 @@ type Program struct {
 	Context   []byte // the content of HOLDCO_CONTEXT_FILE, which is .holdco/context.json in the workspace
 	MCP       []byte // of HOLDCO_MCP_FILE, .holdco/mcp.json
 	Grace     time.Duration
-	Hidden    redact.Hidden // in the log, and in Exit
+
+	// Instructions are the content of AGENTS.md and CLAUDE.md in a workspace that is new, unless files of these names are there. Empty:
+	// there are none.
+	Instructions []byte
+
+	Hidden redact.Hidden // in the log, and in Exit
 
 	// Output is called with what it writes to its standard output, one piece after the other, the last before Ended. It must not
 	// keep the piece, and the program waits while it takes long. nil: nobody asks.
@@ -81,14 +86,22 @@ type Exit struct {
 	Code   int    // its exit code, if Signal is 0
 	Signal int    // the number of the signal that ended it; 0: none
 	Output string // the last MostOutput bytes of its standard output, as valid UTF-8
-	Result []byte // the content of HOLDCO_RESULT_FILE, .holdco/result.json in the workspace; nil: there is none, or it is too large
+	Errors string // the last MaxErrors bytes of its standard error, as valid UTF-8
+	Result []byte // the content of HOLDCO_RESULT_FILE, .holdco/result.json in the workspace; nil: there is none, or it cannot be read
 
 	// ResultIsTooLarge reports whether HOLDCO_RESULT_FILE has more than issue.ResultSize bytes.
 	ResultIsTooLarge bool
+
+	// ResultProblem says in a sentence why HOLDCO_RESULT_FILE cannot be read: it is a link, a directory or a pipe, say. Empty: it can
+	// be, or there is none.
+	ResultProblem string
 }
 
-// MostOutput bounds Exit.Output, in bytes.
-const MostOutput = 64 << 10
+// Bounds of Exit, in bytes.
+const (
+	MostOutput = 64 << 10
+	MaxErrors  = 8 << 10
+)
 
 // RunLogs reads what programs wrote to their standard output and error.
 type RunLogs interface {

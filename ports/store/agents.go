@@ -10,10 +10,11 @@ import (
 	"holdco/domain/id"
 	"holdco/domain/issue"
 	"holdco/domain/page"
+	"holdco/domain/team"
 	"holdco/domain/text"
 )
 
-// AgentReader reads agents.
+// AgentReader reads agents. What returns them otherwise than one by its id leaves out their Instructions, which can be long.
 type AgentReader interface {
 	Getter[id.Agent, agent.Agent]
 
@@ -39,17 +40,28 @@ type AgentReader interface {
 	// the company and the keys; or fault.NotFound if there is no such agent.
 	AtWork(ctx context.Context, which id.Agent, of id.Company, keys []string) (AtWork, error)
 
+	// Employment returns where an agent works, or fault.NotFound.
+	Employment(ctx context.Context, which id.Agent) (Employment, error)
+
 	// OfCompany returns the oldest agents of a company that are not retired, at most most of them, oldest first.
 	OfCompany(ctx context.Context, which id.Company, most int) ([]agent.Agent, error)
 }
 
 // AtWork is an agent with what decides whether it gets work.
 type AtWork struct {
-	Agent    agent.Agent               // only ID, Company, Team, Status, Hash, Requires and Budget
+	Agent    agent.Agent               // only ID, Company, Team, Status, Hash, Requires, Budget, Guard, and of Stats what failures are
 	Company  company.Company           // only ID, Status, LeaseEpoch, WorkPaused and Budget
 	OpenRuns int                       // of the agent
 	First    *FirstIssue               // nil: none
 	Accounts map[string]budget.Account // those that there are of the company, the team, the agent, and First; nil without First
+}
+
+// Employment is an agent with those it works for.
+type Employment struct {
+	Agent   agent.Agent     // only ID, Name, Role, Requires and Instructions
+	Team    team.Team       // only ID and Name; zero: it was deleted
+	Manager agent.Agent     // of the team, only ID, Name and Role; zero: there is none, or it has retired
+	Company company.Company // only ID, Name and Description
 }
 
 // FirstIssue is the first issue that may be leased, with what shows whether its context has to be read.
@@ -75,7 +87,7 @@ type Agents interface {
 
 	// Save does not change the company, the team and CreatedAt, which are permanent, nor Stats.LastActiveAt. Neither Add nor Save
 	// changes Stats.Spent, which is the sum of what Runs.AddCharges was told. Save raises the work revision of the company when an
-	// agent becomes active.
+	// agent becomes active, or no longer waits after failures.
 	Repository[id.Agent, agent.Agent]
 
 	// Count adds to the stats of an agent. It raises the version.

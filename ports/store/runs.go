@@ -51,6 +51,10 @@ type RunReader interface {
 	// Charges returns those charges of a run that have one of the keys.
 	Charges(ctx context.Context, of id.Run, keys []string) ([]cost.Entry, error)
 
+	// Sessions returns the tokens that all runs on an issue but one have charged, by the sessions that the charges name: those of
+	// MaxSessions at most, in no order.
+	Sessions(ctx context.Context, issue id.Issue, except id.Run) (map[string]cost.Tokens, error)
+
 	// Overdue returns the open runs whose leases have run out at an instant, oldest first: Portion at most. Their companies are not
 	// being deleted, and are still in the leases' epochs.
 	Overdue(ctx context.Context, at time.Time) ([]OpenRun, error)
@@ -74,6 +78,9 @@ type RunReader interface {
 	// OldestOpen returns the start of the oldest open run; zero: there is none. It reads all of them.
 	OldestOpen(ctx context.Context) (time.Time, error)
 }
+
+// MaxSessions bounds RunReader.Sessions.
+const MaxSessions = 1000
 
 // OpenRun is a run that has not ended, whether its lease is live or not.
 type OpenRun struct {

@@ -13,6 +13,7 @@ import (
 	"holdco/domain/id"
 	"holdco/domain/issue"
 	"holdco/domain/page"
+	"holdco/domain/team"
 	"holdco/domain/text"
 	"holdco/ports/store"
 )
@@ -23,6 +24,8 @@ var agentRules = anyAgent.rules([]rule{
 	{"no two agents have the same token", agentHashUnique},
 	{"a list has the agents that meet every condition", agentFilters},
 	{"the agents of a company are its own that are not retired, oldest first", agentsOfCompany},
+	{"the employment of an agent has its team, the manager of that, and its company", employmentOfAgent},
+	{"only one agent by its id has its instructions", instructionsOfAgents},
 	{"idle is who has the fewest open issues of those without a running one, then the oldest", idleAgent},
 	{"runnable is who is active, has a program or a URL, need not wait, and has something to take", runnableAgents},
 	{"what is counted is added to the stats of an agent", countsWork},
@@ -36,14 +39,21 @@ var anyAgent = aggregate[id.Agent, agent.Agent]{
 	list: func(f *fixture, size int) pages[agent.Agent] {
 		return f.agentPages(store.AgentFilter{Company: f.employer()}, size)
 	},
+	listed: func(a *agent.Agent) { a.Instructions = "" },
 	full: func(f *fixture, a *agent.Agent) {
 		at := f.clock.Now()
 		a.Slot, a.Model, a.AdapterConfig = "slt_some", "claude", `{"command":["sh","-c","true"],"n":1e400}`
+		a.Instructions = "*Tests* first.\n\n- Then the rest."
 		a.MemoryScopes, a.Requires = []agent.MemoryScope{"company", "agent"}, []string{"issue.create", "two words, \"quoted\""}
 		a.Budget = agent.Budget{PerTask: budget.Of(1), Daily: budget.Of(budget.Most)}
 		a.Stats = agent.Stats{
 			Completed: 7, Failed: 3, LastActiveAt: at.Add(time.Second),
 			AdapterFailures: 2, RetryAt: at.Add(time.Minute),
+		}
+		a.Guard = agent.Guard{
+			Failures: 3, Issue: "iss_some", Several: true, Holds: 2, Reason: agent.QuickFailure,
+			Error: `{"code":"two words, \"quoted\""}`, Runs: 5,
+			Since: at, From: at.Add(time.Second), Until: at.Add(time.Minute),
 		}
 		a.UpdatedAt, a.Version = at.Add(time.Minute), 1<<53+1
 	},
@@ -52,8 +62,9 @@ var anyAgent = aggregate[id.Agent, agent.Agent]{
 		a.Company, a.Team, a.CreatedAt = "cmp_other", "tm_other", at.Add(time.Hour)
 		a.Slot, a.Name, a.Role, a.Adapter, a.Model, a.AdapterConfig = "", "New", "Newer", "http", "", agent.NoConfig
 		a.Status, a.MemoryScopes, a.Requires, a.Budget = agent.Retired, nil, nil, agent.Budget{}
+		a.Instructions = "None."
 		a.Hash = f.newKey().Hash()
-		a.Stats = agent.Stats{LastActiveAt: at.Add(time.Hour), Spent: 5}
+		a.Stats, a.Guard = agent.Stats{LastActiveAt: at.Add(time.Hour), Spent: 5}, agent.Guard{}
 		a.UpdatedAt = at.Add(time.Hour)
 	},
 	permanent: []string{"Company", "Team", "CreatedAt", "LastActiveAt", "Spent"},
@@ -63,6 +74,7 @@ var anyAgent = aggregate[id.Agent, agent.Agent]{
 	texts: func(a *agent.Agent, text string) {
 		a.Name, a.Role, a.Adapter, a.Model = text, text, text, text
 		a.Requires = []string{text, "other"}
+		a.Instructions = text
 	},
 }
 
@@ -273,6 +285,88 @@ func agentsOfCompany(f *fixture) {
 	got, err := f.store.Agents().OfCompany(f.ctx, acme.ID, 1000)
 	f.ok(err)
 	f.same(got, want)
+}
+
+func employmentOfAgent(f *fixture) {
+	acme := f.found("acme", func(c *company.Company) { c.Description = "Anvils." })
+	teams, slots := f.newTeams(acme.ID, 1, 2)
+	hire := func(name string, alter ...func(*agent.Agent)) agent.Agent {
+		a := f.newAgent(acme.ID, teams[0].ID)
+		a.Name, a.Requires = name, []string{"deploy"}
+		for _, change := range alter {
+			change(&a)
+		}
+		f.update(hiring(a))
+		return a
+	}
+	ada := hire("Ada", func(a *agent.Agent) { a.Instructions = "*Tests* first." })
+	chief, gone := hire("Grace"), hire("Eve", func(a *agent.Agent) { a.Status, a.Slot = agent.Retired, "" })
+	lost := hire("Bob", func(a *agent.Agent) { a.Team = "tm_deleted" })
+	is := func(of agent.Agent, in *team.Team, under *agent.Agent) {
+		f.Helper()
+		want := store.Employment{
+			Agent:   agent.Agent{ID: of.ID, Name: of.Name, Role: of.Role, Requires: of.Requires, Instructions: of.Instructions},
+			Company: company.Company{ID: acme.ID, Name: acme.Name, Description: acme.Description},
+		}
+		if in != nil {
+			want.Team = team.Team{ID: in.ID, Name: in.Name}
+		}
+		if under != nil {
+			want.Manager = agent.Agent{ID: under.ID, Name: under.Name, Role: under.Role}
+		}
+		got, err := f.store.Agents().Employment(f.ctx, of.ID)
+		f.ok(err)
+		f.same(got, want)
+	}
+	f.update(staffing(teams, slots))
+	is(ada, &teams[0], nil)
+	is(lost, nil, nil)
+	led := anyTeam.edited(f, teams[0], func(t *team.Team) { t.Manager = chief.ID })
+	is(ada, &led, &chief)
+	is(chief, &led, &chief)
+	led = anyTeam.edited(f, led, func(t *team.Team) { t.Manager = gone.ID })
+	is(ada, &led, nil)
+	_, err := f.store.Agents().Employment(f.ctx, "agt_none")
+	f.code(err, fault.NotFound)
+}
+
+func instructionsOfAgents(f *fixture) {
+	acme := f.found("acme").ID
+	a := f.newAgent(acme, "tm_a")
+	a.AdapterConfig, a.Instructions = `{"command":["true"]}`, "*Tests* first."
+	f.update(hiring(a))
+	f.files(acme, 1, func(int, *issue.Issue) {})
+	anyAgent.is(f, a)
+	want := a
+	want.Instructions = ""
+	reader := f.store.Agents()
+	for name, read := range map[string]func() ([]agent.Agent, error){
+		"List": func() ([]agent.Agent, error) {
+			found, err := reader.List(f.ctx, store.AgentFilter{Company: acme}, page.Position{}, page.DefaultSize)
+			return found.Items, err
+		},
+		"a search": func() ([]agent.Agent, error) {
+			found, err := reader.List(f.ctx, store.AgentFilter{Company: acme, Words: text.Words{"ada"}}, page.Position{}, 1)
+			return found.Items, err
+		},
+		"OfCompany": func() ([]agent.Agent, error) { return reader.OfCompany(f.ctx, acme, 10) },
+		"Runnable":  func() ([]agent.Agent, error) { return reader.Runnable(f.ctx, f.clock.Now(), "") },
+		"Idle": func() ([]agent.Agent, error) {
+			found, err := reader.Idle(f.ctx, "tm_a")
+			return []agent.Agent{found}, err
+		},
+		"ByHash": func() ([]agent.Agent, error) {
+			found, err := reader.ByHash(f.ctx, a.Hash)
+			return []agent.Agent{found}, err
+		},
+	} {
+		got, err := read()
+		f.ok(err)
+		if len(got) != 1 || got[0].Instructions != "" {
+			f.Errorf("%s: %+v", name, got)
+		}
+		f.same(got, []agent.Agent{want})
+	}
 }
 
 func idleAgent(f *fixture) {

@@ -35,6 +35,7 @@ type aggregate[I id.ID, T any] struct {
 	touch  func(used map[I]time.Time) unit     // nil: nothing counts as a use of it
 	used   func(of *T) *time.Time              // what touch moves
 	list   func(f *fixture, size int) pages[T] // nil: there is none, or with rules of its own
+	listed func(one *T)                        // clears what lists leave out; nil: nothing
 	remove func(f *fixture, which I)           // nil: nothing is removed
 }
 
@@ -229,6 +230,11 @@ func (a aggregate[I, T]) lists(f *fixture) {
 			}
 		}))
 	})
+	if a.listed != nil {
+		for i := range want {
+			a.listed(&want[i])
+		}
+	}
 	a.sortNewestFirst(want)
 	for _, size := range []int{1, 2, 3, len(want), page.MaxSize} {
 		f.same(walk(f, size, a.list(f, size)), want)

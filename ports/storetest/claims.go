@@ -252,7 +252,8 @@ func (f *fixture) employs(of id.Company) (agent.Agent, issue.Issue, run.Run) {
 
 // working is what AtWork and LockForCall read of an agent and its company.
 func working(a agent.Agent, of company.Company) (agent.Agent, company.Company) {
-	return agent.Agent{ID: a.ID, Company: a.Company, Team: a.Team, Status: a.Status, Hash: a.Hash, Requires: a.Requires, Budget: a.Budget},
+	return agent.Agent{ID: a.ID, Company: a.Company, Team: a.Team, Status: a.Status, Hash: a.Hash, Requires: a.Requires, Budget: a.Budget,
+			Stats: agent.Stats{AdapterFailures: a.Stats.AdapterFailures, RetryAt: a.Stats.RetryAt}, Guard: a.Guard},
 		company.Company{ID: of.ID, Status: of.Status, LeaseEpoch: of.LeaseEpoch, WorkPaused: of.WorkPaused, Budget: of.Budget}
 }
 

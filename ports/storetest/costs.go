@@ -86,7 +86,8 @@ func costEntry(f *fixture) {
 	paid := l.entry(0, f.clock.Now(), func(e *cost.Entry) {
 		e.Kind, e.Model, e.Billing, e.Late, e.Unpriced = cost.LLM, "claude", "subscription", true, true
 		e.Tokens = cost.Tokens{Input: 1, Output: 2, CacheRead: 3, CacheWrite: 1<<53 + 1}
-		e.Project, e.Revision = "prj_a", 7
+		e.Project, e.Revision, e.Session = "prj_a", 7, "th_1"
+		e.IsReported, e.ReportedUSD = true, 3
 	})
 	first := l.correction(paid, -2, paid.At.Add(time.Hour))
 	first.Reason = "It was less: 'ß'"

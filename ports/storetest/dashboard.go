@@ -20,6 +20,7 @@ var dashboardRules = []rule{
 	{"an inbox has what waits for a person in one company, or in all active ones, in pages", inboxPaged},
 	{"the items of an inbox are counted", inboxCounted},
 	{"agents that fail, are silent or stay away are named", agentsNamed},
+	{"agents that are held or whose runs had a model without a price are named", agentsHeldAndUnpriced},
 	{"issues are counted by team and by day", tasksCounted},
 }
 
@@ -183,6 +184,53 @@ func agentsNamed(f *fixture) {
 	f.ok(err)
 	f.same(got.Uncosted, int64(0))
 	f.same(got.Troubled[len(got.Troubled)-1].Reason, dashboard.Absent)
+}
+
+func agentsHeldAndUnpriced(f *fixture) {
+	acme, other := f.found("acme").ID, f.found("other").ID
+	at := f.clock.Now()
+	until := at.Add(time.Minute)
+	employ := func(company id.Company, guard agent.Guard) agent.Agent {
+		a := f.newAgent(company, "tm_some")
+		a.Guard = guard
+		f.update(hiring(a))
+		return a
+	}
+	limited := employ(acme, agent.Guard{Reason: string(agent.RateLimited), Until: until})
+	tried := employ(acme, agent.Guard{Reason: agent.QuickFailure, Until: until})
+	failed := employ(acme, agent.Guard{Failures: 2})
+	employ(other, agent.Guard{Reason: agent.QuickFailure, Until: until})
+	retired := f.newAgent(acme, "tm_some")
+	retired.Status, retired.Guard = agent.Retired, tried.Guard
+	f.update(hiring(retired))
+	for range 2 {
+		one := f.newRun(acme, id.New[id.Issue](f.ids.UUIDv7()))
+		one.Agent = failed.ID
+		f.update(starting(one))
+		anyRun.edited(f, one, func(r *run.Run) { r.Unpriced = "unknown" })
+	}
+	one := f.newRun(acme, id.New[id.Issue](f.ids.UUIDv7()))
+	one.Agent = limited.ID
+	f.update(starting(one))
+
+	named := func(a agent.Agent, why dashboard.Trouble) dashboard.Troubled {
+		return dashboard.Troubled{ID: string(a.ID), Name: a.Name, Reason: why}
+	}
+	for at, want := range map[time.Time][]dashboard.Troubled{
+		at:                  {named(limited, dashboard.Held), named(tried, dashboard.Held), named(failed, dashboard.Unpriced)},
+		until:               {named(tried, dashboard.Held), named(failed, dashboard.Unpriced)},
+		at.AddDate(0, 0, 1): {named(tried, dashboard.Held)},
+	} {
+		got, err := f.store.Dashboards().Health(f.ctx, acme, at)
+		f.ok(err)
+		var found []dashboard.Troubled
+		for _, one := range got.Troubled {
+			if one.Reason == dashboard.Held || one.Reason == dashboard.Unpriced {
+				found = append(found, one)
+			}
+		}
+		f.same(found, want)
+	}
 }
 
 func tasksCounted(f *fixture) {

@@ -55,6 +55,7 @@ var anyIssue = aggregate[id.Issue, issue.Issue]{
 		i.Place, i.StepKey, i.Gate = 50, "write", issue.ApprovalGate
 		i.BlockedBy, i.OpenBlockers, i.FailedBlockers, i.Labels = []id.Issue{"iss_b", "iss_a"}, 2, 1, []string{"two words, \"quoted\"", "a"}
 		i.PerTask, i.Spent, i.Attempt, i.MaxAttempts = budget.Of(budget.Most), budget.Most, 21, 20
+		i.Repeats = 2
 		i.Result, i.Error = `{"n":1e400,"ä":"\u0000"}`, `[null]`
 		i.DueAt, i.NotBefore, i.Waiting = at.Add(-time.Hour), at.Add(time.Hour), true
 		i.StartedAt, i.FinishedAt, i.RetryOf, i.FencingToken = at.Add(time.Second), at.Add(time.Minute), "iss_old", 1<<53+1
@@ -71,6 +72,7 @@ var anyIssue = aggregate[id.Issue, issue.Issue]{
 		i.Place, i.StepKey, i.Gate = 7, "other", issue.ReviewGate
 		i.BlockedBy, i.OpenBlockers, i.FailedBlockers, i.Labels = []id.Issue{"iss_c"}, 1, 0, []string{"a"}
 		i.PerTask, i.Spent, i.Attempt, i.MaxAttempts, i.RequiresReview = budget.Limit{}, 0, 1, 1, false
+		i.Repeats = 0
 		i.Result, i.Error, i.DueAt, i.NotBefore, i.Waiting = "", "", time.Time{}, time.Time{}, false
 		i.StartedAt, i.FinishedAt, i.FencingToken, i.UpdatedAt = time.Time{}, time.Time{}, 7, at.Add(time.Hour)
 		i.WaitingFor, i.Asking = "", false
@@ -477,7 +479,7 @@ func issueComments(f *fixture) {
 	want := map[id.Issue][]issue.Comment{}
 	say := func(n int) {
 		made := f.newComment(ours[n%2])
-		made.Author = event.Actor("user:" + string(made.ID))
+		made.Author, made.Explains = event.Actor("user:"+string(made.ID)), []issue.Action{"", issue.Reject}[n%2]
 		f.update(commenting(made))
 		want[made.Issue] = append([]issue.Comment{made}, want[made.Issue]...)
 	}

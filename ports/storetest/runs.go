@@ -33,6 +33,7 @@ var runRules = anyRun.rules([]rule{
 	{"charges are found by their keys", charges},
 	{"no two charges of a run have one key, whoever adds one at once", chargeUnique},
 	{"charges keep all that they have", chargesReadBack},
+	{"charges of an issue add up by the sessions that they name", chargedSessions},
 	{"open runs whose leases have run out are overdue, oldest first", overdueRuns},
 	{"whatever was postponed, open runs whose leases have run out are overdue", postponed},
 	{"open runs of an epoch that has ended are outdated", outdatedRuns},
@@ -55,12 +56,14 @@ var anyRun = aggregate[id.Run, run.Run]{
 		r.Spent, r.Charges, r.Checkpoints, r.Filed = cost.Most, 7, run.MostCheckpoints, run.MostFiled
 		r.Tokens = cost.Tokens{Input: 1<<53 + 1, Output: 2, CacheRead: 3, CacheWrite: 4}
 		r.Status, r.FinishedAt, r.Error = run.Failed, at.Add(time.Second), `{"n":1e400}`
+		r.IsMetered, r.Unpriced = true, "claude"
 		r.KeptAnswer = run.KeptAnswer{Fingerprint: "sha", Answer: `{"ä":"\u0000"}`}
 	},
 	edit: func(f *fixture, r *run.Run) {
 		at := f.clock.Now()
 		r.Company, r.Issue, r.Agent, r.Team, r.Attempt = "cmp_other", "iss_other", "agt_other", "tm_other", 9
-		r.Goal, r.Project, r.Workflow = "gl_other", "prj_other", "wf_other"
+		r.Goal, r.Project, r.Workflow, r.IsMetered = "gl_other", "prj_other", "wf_other", !r.IsMetered
+		r.Unpriced = "other"
 		r.StartedAt, r.Held = at.Add(time.Hour), 0
 		r.Lease.Token, r.Lease.Epoch, r.Lease.Key, r.Lease.Holder = 99, 98, "other", "other"
 		r.Lease.Hash = f.newKey().Hash()
@@ -70,10 +73,11 @@ var anyRun = aggregate[id.Run, run.Run]{
 		r.ContextAt, r.Error, r.KeptAnswer = at.Add(time.Minute), "", run.KeptAnswer{}
 	},
 	permanent: []string{
-		"Company", "Issue", "Agent", "Team", "Goal", "Project", "Workflow", "Attempt", "StartedAt", "Token", "Epoch", "Key", "Holder",
+		"Company", "Issue", "Agent", "Team", "Goal", "Project", "Workflow", "IsMetered", "Attempt", "StartedAt", "Token", "Epoch",
+		"Key", "Holder",
 	},
 	texts: func(r *run.Run, text string) {
-		r.Error, r.KeptAnswer = text, run.KeptAnswer{Fingerprint: text, Answer: text}
+		r.Error, r.Unpriced, r.KeptAnswer = text, text, run.KeptAnswer{Fingerprint: text, Answer: text}
 	},
 }
 
@@ -584,15 +588,42 @@ func chargesReadBack(f *fixture) {
 	full.Kind, full.USD, full.Model, full.Billing = cost.LLM, cost.Most, "claude", "subscription"
 	full.Tokens = cost.Tokens{Input: cost.MostTokens, Output: 2, CacheRead: 3, CacheWrite: 4}
 	full.Calls, full.Unpriced, full.Late, full.At = cost.MostTokens, true, true, full.At.Add(time.Millisecond)
-	full.Revision = 1<<53 + 1
+	full.Revision, full.Session, full.IsReported, full.ReportedUSD = 1<<53+1, "th_1", true, cost.Most
 	f.update(charging(bare, full))
 	f.chargesAre(r.ID, []string{"bare", "full"}, bare, full)
 	for n, text := range texts {
 		one := f.newCharge(r, fmt.Sprint(n))
-		one.Model, one.Billing = text, text
+		one.Model, one.Billing, one.Session = text, text, text
 		f.update(charging(one))
 		f.chargesAre(r.ID, []string{one.Key}, one)
 	}
+}
+
+func chargedSessions(f *fixture) {
+	first, second, other := anyRun.add(f), anyRun.add(f), anyRun.add(f)
+	session := func(r run.Run, key, session string, input int64) cost.Entry {
+		charge := f.newCharge(r, key)
+		charge.Issue = first.Issue
+		charge.Session, charge.Tokens = session, cost.Tokens{Input: input, Output: 1, CacheRead: 2, CacheWrite: 3}
+		return charge
+	}
+	elsewhere := session(other, "a", "th_1", 100)
+	elsewhere.Issue = other.Issue
+	f.update(charging(
+		session(first, "a", "th_1", 1<<53), session(first, "b", "", 7), session(first, "c", "th_2", 8), session(second, "a", "th_1", 1),
+		elsewhere,
+	))
+	got, err := f.store.Runs().Sessions(f.ctx, first.Issue, "run_none")
+	f.ok(err)
+	f.same(got, map[string]cost.Tokens{
+		"th_1": {Input: 1<<53 + 1, Output: 2, CacheRead: 4, CacheWrite: 6}, "th_2": {Input: 8, Output: 1, CacheRead: 2, CacheWrite: 3},
+	})
+	got, err = f.store.Runs().Sessions(f.ctx, first.Issue, first.ID)
+	f.ok(err)
+	f.same(got, map[string]cost.Tokens{"th_1": {Input: 1, Output: 1, CacheRead: 2, CacheWrite: 3}})
+	got, err = f.store.Runs().Sessions(f.ctx, "iss_none", first.ID)
+	f.ok(err)
+	f.same(got, map[string]cost.Tokens{})
 }
 
 func openRuns(of []run.Run) (list []store.OpenRun) {

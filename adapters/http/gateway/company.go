@@ -39,12 +39,19 @@ func fileAnswer(made issue.Issue) httpkit.Answer {
 }
 
 func (h leases) issue(r httpkit.Request) (httpkit.Answer, error) {
-	found, err := h.port.Issue(r.Context(), r.Agent(), issueOf(r))
+	which, err := h.issueOf(r)
+	if err != nil {
+		return httpkit.Answer{}, err
+	}
+	found, err := h.port.Issue(r.Context(), r.Agent(), which)
 	return httpkit.Answer{Data: found.Fields()}, err
 }
 
 func (h leases) comments(r httpkit.Request) (httpkit.Answer, error) {
-	on := issueOf(r)
+	on, err := h.issueOf(r)
+	if err != nil {
+		return httpkit.Answer{}, err
+	}
 	return httpkit.List(r, "comments on="+string(on), func(after page.Position, size int) (page.Page[issue.Comment], error) {
 		return h.port.Comments(r.Context(), r.Agent(), on, after, size)
 	})
@@ -65,4 +72,7 @@ func (h leases) colleagues(r httpkit.Request) (httpkit.Answer, error) {
 	return httpkit.Answer{Data: shown}, err
 }
 
-func issueOf(r httpkit.Request) id.Issue { return httpkit.PathID[id.Issue](r, "issue") }
+// issueOf is the issue in the path, which is there by its id or its number.
+func (h leases) issueOf(r httpkit.Request) (id.Issue, error) {
+	return h.port.FindIssue(r.Context(), r.Agent(), r.Path("issue"))
+}

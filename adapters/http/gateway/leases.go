@@ -46,7 +46,8 @@ func (h leases) claim(r httpkit.Request) (httpkit.Answer, error) {
 		r.Wait(time.Duration(*sent.Wait) * time.Second)
 	}
 	granted, err := h.port.Claim(r.Context(), r.Agent(), inbound.Claim{
-		Wait: sent.Wait, LeaseSeconds: sent.LeaseSeconds, RunToken: sent.RunToken, Key: r.OnceKey(), Problems: problems,
+		Wait: sent.Wait, LeaseSeconds: sent.LeaseSeconds, RunToken: sent.RunToken, Metered: sent.Metered, Key: r.OnceKey(),
+		Problems: problems,
 	})
 	if err != nil || granted == nil {
 		return httpkit.Answer{Status: httpkit.NoContent}, err
@@ -100,6 +101,7 @@ func (h leases) charge(r httpkit.Request) (httpkit.Answer, error) {
 			event.F("key", one.Entry.Key),
 			event.F("usd", one.Entry.USD),
 			event.F("unpriced", one.Entry.Unpriced),
+			event.F("reported", one.Entry.IsReported),
 			event.F("duplicate", one.IsDuplicate),
 		}
 	}
@@ -139,8 +141,12 @@ func (h leases) handOff(r httpkit.Request) (httpkit.Answer, error) {
 
 func (h leases) release(r httpkit.Request) (httpkit.Answer, error) {
 	sent, problems := httpkit.Body[LeaseRelease](r)
+	why := run.FailureDraft{RetryAfter: sent.RetryAfter}
+	if sent.Error != nil {
+		why.Code, why.Message = sent.Error.Code, sent.Error.Message
+	}
 	return h.end(r, sent.FencingToken, problems, inbound.LeaseEnd{
-		Action: issue.Release, Note: issue.Note{Body: sent.Note}, Charges: chargesOf(sent.Costs),
+		Action: issue.Release, Note: issue.Note{Body: sent.Note}, Failure: why, Charges: chargesOf(sent.Costs),
 	})
 }
 
@@ -172,7 +178,8 @@ func chargesOf(sent *[]Charge) []cost.Draft {
 	drafts := make([]cost.Draft, len(*sent))
 	for n, one := range *sent {
 		drafts[n] = cost.Draft{
-			Key: one.Key, Kind: one.Kind, Model: one.Model, Billing: one.Billing, USD: one.Usd, Calls: one.Calls,
+			Key: one.Key, Kind: one.Kind, Model: one.Model, Billing: one.Billing, Session: one.Session, USD: one.Usd, Calls: one.Calls,
+			Reported: one.Reported,
 		}
 		if used := one.Tokens; used != nil {
 			drafts[n].Tokens = &cost.TokensDraft{
@@ -188,7 +195,8 @@ func leaseWithEnd(lease inbound.Lease) event.Fields {
 	if text := string(lease.Run.Lease.Reason); text != "" {
 		reason = &text
 	}
-	return append(lease.Fields(), event.F("endedAt", instant.Optional(lease.Run.Lease.EndedAt)), event.F("reason", reason))
+	return append(lease.Fields(), event.F("endedAt", instant.Optional(lease.Run.Lease.EndedAt)), event.F("reason", reason),
+		event.F("endedByAgent", lease.Run.EndedByAgent()))
 }
 
 func stateAnswer(state inbound.LeaseState) httpkit.Answer {

@@ -4,9 +4,9 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	_ "embed"
 	"encoding/json"
 	"fmt"
-	"io"
 	"log/slog"
 	"maps"
 	"net/http"
@@ -16,12 +16,19 @@ import (
 	"strings"
 
 	"github.com/gin-gonic/gin"
-	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"holdco/adapters/http/httpkit"
 	"holdco/domain/fault"
 	"holdco/ports/inbound"
+)
+
+// What a model is told that connects with the token of an agent, and of a run.
+var (
+	//go:embed instructions/agent.md
+	agentInstructions string
+	//go:embed instructions/run.md
+	runInstructions string
 )
 
 // mcpServer serves the operations of this API as tools of the Model Context Protocol. A call of a tool is a request to the operation,
@@ -33,93 +40,54 @@ type mcpServer struct {
 }
 
 // newMCP makes the handler of the protocol. Operations serves requests whose context says which agent calls.
-func newMCP(operations http.Handler, options Options) gin.HandlerFunc {
+func newMCP(operations http.Handler, document *httpkit.Document, options Options) (gin.HandlerFunc, error) {
+	described, err := answersOf(document)
+	if err != nil {
+		return nil, err
+	}
 	s := mcpServer{operations, options.Self, options.Log}
-	server := mcp.NewServer(&mcp.Implementation{Name: "holdco", Title: "Holdco", Version: options.Version},
-		&mcp.ServerOptions{Instructions: instructions})
+	ofAgent, ofRun := newServer(agentInstructions, options.Version), newServer(runInstructions, options.Version)
 	for _, t := range tools {
-		server.AddTool(&mcp.Tool{Name: t.name, Description: t.description, InputSchema: t.schema()}, s.handle(t))
+		output, err := described.output(t)
+		if err != nil {
+			return nil, err
+		}
+		ofAgent.AddTool(t.described(output), s.handle(t))
+		if !t.loop {
+			ofRun.AddTool(t.described(output), s.handle(t))
+		}
+	}
+	serverFor := func(r *http.Request) *mcp.Server {
+		if caller, _ := httpkit.AgentIn(r.Context()); caller.Lease != "" {
+			return ofRun
+		}
+		return ofAgent
 	}
 	// Each request stands alone, so that any replica can serve it. The gate has checked token and origin, whatever the host.
-	handler := mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return server }, &mcp.StreamableHTTPOptions{
+	handler := mcp.NewStreamableHTTPHandler(serverFor, &mcp.StreamableHTTPOptions{
 		Stateless: true, JSONResponse: true, DisableLocalhostProtection: true,
 	})
 	return func(c *gin.Context) {
-		request := c.Request.WithContext(httpkit.Within(c))
+		ctx := httpkit.Within(c)
+		request := c.Request.WithContext(context.WithValue(ctx, requestKey{}, ctx))
 		request.Body = httpkit.BodyOf(c)
 		handler.ServeHTTP(&refusals{ResponseWriter: c.Writer, message: httpkit.BodyOf(c)}, request)
-	}
-}
-
-// unknownMethod begins the library's text for a method that the protocol does not have. It has no other sign of that.
-const unknownMethod = "JSON RPC not handled"
-
-// refusals answers with an error of JSON-RPC where the library refuses a message with a plain text.
-type refusals struct {
-	http.ResponseWriter
-
-	message io.Reader
-	code    int64 // of the error; 0: there is none
-}
-
-func (r *refusals) WriteHeader(status int) {
-	if strings.HasPrefix(r.Header().Get("Content-Type"), "text/plain") {
-		r.Header().Set("Content-Type", "application/json")
-		r.code = jsonrpc.CodeInvalidRequest
-		if status >= httpkit.Failed {
-			r.code = jsonrpc.CodeInternalError
+		if err := ctx.Err(); err != nil && !c.Writer.Written() {
+			httpkit.Fail(c, err)
 		}
-	}
-	r.ResponseWriter.WriteHeader(status)
+	}, nil
 }
 
-func (r *refusals) Write(part []byte) (int, error) {
-	if r.code == 0 {
-		return r.ResponseWriter.Write(part)
-	}
-	var refused map[string]json.RawMessage
-	if err := json.NewDecoder(r.message).Decode(&refused); err != nil {
-		return 0, err
-	}
-	code := r.code
-	if bytes.HasPrefix(part, []byte(unknownMethod)) {
-		code = jsonrpc.CodeMethodNotFound
-	}
-	text, err := json.Marshal(map[string]any{
-		"jsonrpc": "2.0", "id": messageID(refused), "error": jsonrpc.Error{Code: code, Message: strings.TrimSpace(string(part))},
+// newServer makes a server that has tools alone. The list of them never changes.
+func newServer(instructions, version string) *mcp.Server {
+	return mcp.NewServer(&mcp.Implementation{Name: "holdco", Title: "Holdco", Version: version}, &mcp.ServerOptions{
+		Instructions: instructions, Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}},
 	})
-	if err == nil {
-		_, err = r.ResponseWriter.Write(text)
-	}
-	return len(part), err
 }
 
-// messageID is the id of a message as it was sent, digit by digit; null unless it is a text or a number.
-func messageID(message map[string]json.RawMessage) json.RawMessage {
-	sent := message["id"]
-	if len(sent) == 0 || !strings.ContainsRune(`"-0123456789`, rune(sent[0])) {
-		return nil
-	}
-	return sent
-}
-
-// schema is the JSON schema of the arguments.
-func (t tool) schema() map[string]any { return object(t.known(), t.required...) }
-
-// known are the schemas of the arguments by their names, the lease among them.
-func (t tool) known() map[string]any {
-	arguments := maps.Clone(t.arguments)
-	if arguments == nil {
-		arguments = map[string]any{}
-	}
-	if slices.Contains(t.required, leaseArgument) {
-		arguments[leaseArgument] = text("As claim returned it, such as lse_...#7.")
-	}
-	if t.keyed {
-		arguments[keyArgument] = text("Names this call: if you make it again under the same name, it has no second effect.")
-	}
-	return arguments
-}
+// requestKey is under what the context of a request holds itself: the library calls tools with a context that has its values, but does
+// not end when the client is gone.
+type requestKey struct{}
 
 // body is the body of a request, or a part of it.
 type body map[string]any
@@ -135,12 +103,18 @@ func (b body) query() string {
 
 func (s mcpServer) handle(t tool) mcp.ToolHandler {
 	return func(ctx context.Context, call *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+		if request, isThere := ctx.Value(requestKey{}).(context.Context); isThere {
+			ctx = request
+		}
 		var result *mcp.CallToolResult
 		err := fault.Contain(func() (err error) { // a panic would end the process: the library calls this in a goroutine of its own
 			result, err = s.call(ctx, t, call.Params.Arguments)
 			return err
 		})
-		if err != nil {
+		switch {
+		case ctx.Err() != nil: // nobody reads the result
+			return nil, ctx.Err()
+		case err != nil:
 			result = s.refusal(ctx, t, err)
 		}
 		return result, nil
@@ -156,24 +130,37 @@ func (s mcpServer) refusal(ctx context.Context, t tool, err error) *mcp.CallTool
 	return failed(string(fault.Internal), "Internal error; the server's log has the details.")
 }
 
-// call calls the operation of a tool.
-func (s mcpServer) call(ctx context.Context, t tool, arguments json.RawMessage) (*mcp.CallToolResult, error) {
-	args := body{}
+// read reads the arguments of a call.
+func (t tool) read(arguments json.RawMessage) (body, error) {
+	var sent any
 	if len(arguments) > 0 {
-		decoder := json.NewDecoder(bytes.NewReader(arguments))
-		decoder.UseNumber() // amounts of money stay as they were sent
-		if err := decoder.Decode(&args); err != nil {
+		var err error
+		if sent, err = parse(arguments); err != nil {
 			return nil, fault.New(fault.InvalidJSON, "The arguments must be one JSON object.")
 		}
 	}
-	if args == nil { // they were null
-		args = body{}
+	if sent == nil {
+		return body{}, nil
+	}
+	args, isObject := read(t.schema(), sent).(map[string]any)
+	if !isObject {
+		return nil, fault.New(fault.InvalidJSON, "The arguments must be one JSON object.")
 	}
 	known := t.known()
 	for name := range args {
 		if _, isKnown := known[name]; !isKnown {
-			return nil, fault.New(fault.ValidationFailed, "%s has no argument %q.", t.name, name)
+			return nil, fault.New(fault.ValidationFailed, "%s has no argument %q. It has: %s.", t.name, name,
+				strings.Join(slices.Sorted(maps.Keys(known)), ", "))
 		}
+	}
+	return args, nil
+}
+
+// call calls the operation of a tool.
+func (s mcpServer) call(ctx context.Context, t tool, arguments json.RawMessage) (*mcp.CallToolResult, error) {
+	args, err := t.read(arguments)
+	if err != nil {
+		return nil, err
 	}
 	lease, _ := args[leaseArgument].(string)
 	path, err := t.address(args)
@@ -205,7 +192,7 @@ func (s mcpServer) call(ctx context.Context, t tool, arguments json.RawMessage) 
 // address is the path of the operation. It takes the arguments that are in it, and puts the lease where the operation wants it.
 func (t tool) address(args body) (string, error) {
 	path := Root + "/v1" + t.path
-	if slices.Contains(t.required, leaseArgument) {
+	if t.takesLease() {
 		lease, _ := args[leaseArgument].(string)
 		which, token, found := strings.Cut(lease, "#")
 		number, err := strconv.ParseInt(token, 10, 64)
@@ -221,9 +208,10 @@ func (t tool) address(args body) (string, error) {
 		}
 		path = strings.ReplaceAll(path, "{lease}", url.PathEscape(which))
 	}
-	if wait, sent := args["wait"].(json.Number); sent {
-		if seconds, err := wait.Int64(); err == nil && seconds > longestWait {
-			return "", fault.New(fault.ValidationFailed, "wait must be from 0 to %d.", longestWait)
+	if wait, sent := args["wait"]; sent {
+		number, _ := wait.(json.Number)
+		if seconds, err := number.Int64(); err != nil || seconds < 0 || seconds > longestWait {
+			return "", fault.New(fault.ValidationFailed, "wait must be a whole number from 0 to %d.", longestWait)
 		}
 	}
 	for name, value := range args {

@@ -16,8 +16,8 @@ type AgentIssueDraft struct {
 	// AssignedTeamID A team of the company; not with `assignedAgentId`.
 	AssignedTeamID *string `json:"assignedTeamId,omitempty"`
 
-	// BlockedBy Ids of issues of the company. One that is given twice is kept once.
-	BlockedBy *IssueBlockers     `json:"blockedBy,omitempty"`
+	// BlockedBy Ids or numbers of issues of the company. One that is given twice is kept once.
+	BlockedBy *[]string          `json:"blockedBy,omitempty"`
 	Budget    *IssueBudgetChange `json:"budget,omitempty"`
 
 	// Description In Markdown, in any number of lines. Empty unless given.
@@ -38,7 +38,7 @@ type AgentIssueDraft struct {
 	// LeaseID A live lease of the agent.
 	LeaseID *string `json:"leaseId"`
 
-	// ParentID An issue of the company that this one is part of; null for none.
+	// ParentID The id or the number of an issue of the company that this one is part of; null for none.
 	ParentID **string `json:"parentId,omitempty" nullable:"true"`
 
 	// Priority Normal unless given.
@@ -60,7 +60,7 @@ type ApprovalRequest struct {
 	ActionName *string       `json:"actionName"`
 	Cost       *ExpectedCost `json:"cost,omitempty"`
 
-	// ExpiresIn Seconds in which it has to be decided.
+	// ExpiresIn Seconds in which it has to be decided. Default: `14400`.
 	ExpiresIn *int64 `json:"expiresIn,omitempty"`
 
 	// FencingToken The token of the lease. It grows with every lease of the issue.
@@ -71,7 +71,7 @@ type ApprovalRequest struct {
 	// IfDenied What to do then.
 	IfDenied *string `json:"ifDenied,omitempty"`
 
-	// Park Whether to end the lease and wait for the decision without it.
+	// Park Whether to end the lease and wait for the decision without it. Default: `false`.
 	Park *bool `json:"park,omitempty"`
 
 	// Reasoning Why.
@@ -87,7 +87,7 @@ type Charge struct {
 	// Billing How it is paid for, such as `subscription`.
 	Billing *string `json:"billing,omitempty"`
 
-	// Calls How many calls of the model these were.
+	// Calls How many calls of the model these were. Default: `1`.
 	Calls *int64 `json:"calls,omitempty"`
 
 	// Key Names the charge in its run, so that it counts once.
@@ -97,10 +97,18 @@ type Charge struct {
 	Kind *string `json:"kind"`
 
 	// Model Example: claude-sonnet-4
-	Model  *string       `json:"model,omitempty"`
-	Tokens *TokensReport `json:"tokens,omitempty"`
+	Model *string `json:"model,omitempty"`
 
-	// Usd US dollars, at most 6 decimals.
+	// Reported Whether a model said so. In a run that is `metered`, such a charge of the kind `llm` that names a model is kept
+	// and not counted. Default: `false`.
+	Reported *bool `json:"reported,omitempty"`
+
+	// Session The session of the program, such as a thread of Codex, that the charge is of. Later runs on the issue are told
+	// what its charges add up to.
+	Session *string       `json:"session,omitempty"`
+	Tokens  *TokensReport `json:"tokens,omitempty"`
+
+	// Usd US dollars. What has more than 6 decimals is rounded up to a millionth of a dollar.
 	Usd *money.Number `json:"usd,omitempty"`
 }
 
@@ -123,11 +131,15 @@ type Claim struct {
 	// LeaseSeconds How long the lease lasts without a call; as the server is set unless given, usually 300.
 	LeaseSeconds *int64 `json:"leaseSeconds,omitempty"`
 
+	// Metered Whether you charge what the program says that it costs. Then charges that are `reported` are kept and not
+	// counted, and the answer has the `sessions` that earlier runs on the issue have charged. Default: `false`.
+	Metered *bool `json:"metered,omitempty"`
+
 	// RunToken Whether the answer has a `runToken`, a token for this lease alone, to give to a program that does the work. A
-	// claim again under the same `Idempotency-Key` gets a new one; the one before ends.
+	// claim again under the same `Idempotency-Key` gets a new one; the one before ends. Default: `false`.
 	RunToken *bool `json:"runToken,omitempty"`
 
-	// Wait Seconds to wait for an issue.
+	// Wait Seconds to wait for an issue. Default: `0`.
 	Wait *int64 `json:"wait,omitempty"`
 }
 
@@ -186,10 +198,10 @@ type FailureReport struct {
 	// Example: 7
 	FencingToken FencingToken `json:"fencingToken"`
 
-	// Retry Whether another attempt may follow.
+	// Retry Whether another attempt may follow. Default: `true`.
 	Retry *bool `json:"retry,omitempty"`
 
-	// RetryAfter Seconds before the next attempt may begin.
+	// RetryAfter Seconds before the next attempt may begin; 0: at once. Without it, 10 seconds after the first attempt, 1 minute after the second, 10 minutes after each later one, give or take a tenth.
 	RetryAfter *int64 `json:"retryAfter,omitempty"`
 }
 
@@ -208,9 +220,6 @@ type HandoffNote struct {
 	// Note In Markdown; not blank.
 	Note *string `json:"note"`
 }
-
-// IssueBlockers Ids of issues of the company. One that is given twice is kept once.
-type IssueBlockers = []string
 
 // IssueBudgetChange defines model for IssueBudgetChange.
 type IssueBudgetChange struct {
@@ -249,7 +258,8 @@ type LeaseComment struct {
 // LeaseRelease Example: {"fencingToken":7,"note":"The agent is being stopped."}
 type LeaseRelease struct {
 	// Costs As in `costs`.
-	Costs *Costs `json:"costs,omitempty"`
+	Costs *Costs    `json:"costs,omitempty"`
+	Error *RunError `json:"error,omitempty"`
 
 	// FencingToken The token of the lease. It grows with every lease of the issue.
 	//
@@ -258,6 +268,9 @@ type LeaseRelease struct {
 
 	// Note In Markdown; not blank.
 	Note *string `json:"note,omitempty"`
+
+	// RetryAfter Seconds until a rate limit ends, with an error; unknown unless given. More than an hour counts as an hour.
+	RetryAfter *int64 `json:"retryAfter,omitempty"`
 }
 
 // MCPMessage A message of JSON-RPC 2.0, as the protocol describes it.

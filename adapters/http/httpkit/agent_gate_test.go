@@ -33,7 +33,7 @@ func TestAnAgentIsWhoCallsAndWhoseRequestsAreCounted(t *testing.T) {
 	var key idempotency.Key
 	router := httpkit.New(httpkit.Options{Clock: fixed{}, IDs: fixed{}, Log: slog.New(slog.NewTextHandler(io.Discard, nil))})
 	limits := httpkit.Limits{Limiter: limiter, ByClass: ratelimit.Limits{Gateway: 1200}}
-	err := table.Serve(router.Group("", table.AgentGate(agentNames{}, limits)), httpkit.Handlers{
+	err := table.Serve(router.Group("", table.AgentGate(agentNames{}, limits, nil)), httpkit.Handlers{
 		"work": func(r httpkit.Request) (httpkit.Answer, error) {
 			caller, key = r.Agent(), httpkit.Once(r, func(string) httpkit.Answer { return httpkit.Answer{} }).Key
 			return httpkit.Answer{Data: "done"}, nil

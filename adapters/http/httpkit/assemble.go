@@ -33,6 +33,8 @@ const commonFile = "common.yaml"
 //     of an operation says {events}.
 //   - x-shared of common.yaml adds to every operation of a kind what all of its kind have; see kindsOf.
 //
+// What generators of clients take amiss is written in another way that means the same; see suitGenerators.
+//
 // From the files of other documents the document takes the components that it refers to, and envelopes, unless it has its own.
 func Assemble(files fs.FS, others ...fs.FS) (*Document, error) {
 	root, err := readParts(files)
@@ -53,6 +55,9 @@ func Assemble(files fs.FS, others ...fs.FS) (*Document, error) {
 	}
 	lent.giveBack(a)
 	if err := checkNotices(root); err != nil {
+		return nil, err
+	}
+	if err := suitGenerators(root); err != nil {
 		return nil, err
 	}
 	return &Document{root}, nil

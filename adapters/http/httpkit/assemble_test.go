@@ -238,14 +238,70 @@ func TestOperationsGetWhatTheirKindsShare(t *testing.T) {
 	}
 }
 
+func TestADocumentSuitsGenerators(t *testing.T) {
+	t.Parallel()
+	const parts = `
+paths:
+  /parts:
+    get: {operationId: listParts, x-scope: read, parameters: [Part, Size], responses: {"200": {description: All., page: Part}}}
+components:
+  parameters:
+    Part: {name: part, in: query, schema: {$ref: "#/components/schemas/Part"}}
+    Size: {name: size, in: query, schema: {type: integer, default: 1}}
+  schemas:
+    Part: {type: string}
+    PartDraft:
+      type: object
+      properties:
+        count: {type: integer, default: 1, minimum: 1, description: How many., deprecated: true, example: 2, x-go-type: int64,
+          x-deprecated-since: 2026-01-01, x-sunset: 2027-01-01}
+        kind: {description: Which., allOf: [{$ref: "#/components/schemas/Part"}], default: a}
+        more: {type: array, items: {type: object, properties: {default: {type: string, default: b}}}}
+`
+	document, err := assemble(t, map[string]string{"common.yaml": common, "parts.yaml": parts})
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := document.JSON()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got struct {
+		Paths      map[string]map[string]struct{ Parameters json.RawMessage }
+		Components struct{ Parameters, Schemas map[string]json.RawMessage }
+	}
+	if err := json.Unmarshal(text, &got); err != nil {
+		t.Fatal(err)
+	}
+	components := got.Components
+	for want, got := range map[string]json.RawMessage{
+		`[{"$ref":"#/components/parameters/PartParameter"},{"$ref":"#/components/parameters/Size"},` +
+			`{"$ref":"#/components/parameters/Cursor"}]`: got.Paths["/parts"]["get"].Parameters,
+		`{"name":"part","in":"query","schema":{"$ref":"#/components/schemas/Part"}}`: components.Parameters["PartParameter"],
+		`{"name":"size","in":"query","schema":{"type":"integer","default":1}}`:       components.Parameters["Size"],
+		`{"type":"object","properties":{` +
+			`"count":{"description":"How many. Default: '1'.","deprecated":true,"example":2,"x-deprecated-since":"2026-01-01",` +
+			`"x-sunset":"2027-01-01","allOf":[{"type":"integer","default":1,"minimum":1}]},` +
+			`"kind":{"description":"Which. Default: 'a'.","allOf":[{"$ref":"#/components/schemas/Part"},{"default":"a"}]},` +
+			`"more":{"type":"array","items":{"type":"object","properties":` +
+			`{"default":{"allOf":[{"type":"string","default":"b"}],"description":"Default: 'b'."}}}}}}`: components.Schemas["PartDraft"],
+	} {
+		if diff := cmp.Diff(want, strings.ReplaceAll(string(got), "`", "'")); diff != "" {
+			t.Error(diff)
+		}
+	}
+}
+
 func TestADocumentThatCannotBeAssembledIsRefused(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ file, want string }{
 		"defined twice": {"components: {schemas: {Error: {type: string}}}",
 			"twice.yaml: .components.schemas.Error.type is in another file already"},
-		"no object":      {"[]", "twice.yaml: it must be one YAML object"},
-		"no YAML":        {"a: [", "twice.yaml: yaml"},
-		"unknown code":   {"x-codes: {out_of_luck: never.}", "x-codes.out_of_luck: no error has this code"},
+		"no object":    {"[]", "twice.yaml: it must be one YAML object"},
+		"no YAML":      {"a: [", "twice.yaml: yaml"},
+		"unknown code": {"x-codes: {out_of_luck: never.}", "x-codes.out_of_luck: no error has this code"},
+		"names of types": {"components: {schemas: {bad: {type: string}}}",
+			"components.responses.Bad: components.schemas has this name too"},
 		"unknown status": {"x-codes: {rate_limited: wait.}", "x-shared has no response with the status 429"},
 	} {
 		if _, err := assemble(t, map[string]string{"common.yaml": common, "twice.yaml": c.file}); err == nil ||

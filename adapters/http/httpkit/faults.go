@@ -96,7 +96,11 @@ func Fail(c *gin.Context, err error) {
 	if refusal.RetryAfter > 0 {
 		c.Header("Retry-After", seconds(refusal.RetryAfter))
 	}
-	send(c, status, event.F("error", failureOf(refusal)), Answer{})
+	failure := failureOf(refusal)
+	if refuse := of(c).options.Refuse; refuse != nil && refuse(c, status, *failure) {
+		return
+	}
+	send(c, status, event.F("error", failure), Answer{})
 }
 
 // Failure is an error as Fail would show it, for an answer that tells of several outcomes.
@@ -124,8 +128,8 @@ func refusalOf(c *gin.Context, err error) (status int, refusal *fault.Error) {
 	return status, refusal
 }
 
-// failure is the error of an envelope.
-type failure struct {
+// Failure is the error of an envelope.
+type Failure struct {
 	Code    fault.Code     `json:"code"`
 	Message string         `json:"message"`
 	Details map[string]any `json:"details"`
@@ -137,7 +141,7 @@ type fieldFailure struct {
 	Message string `json:"message"`
 }
 
-func failureOf(refusal *fault.Error) *failure {
+func failureOf(refusal *fault.Error) *Failure {
 	details := map[string]any{}
 	maps.Copy(details, refusal.Details)
 	if refusal.Fields != nil {
@@ -147,5 +151,5 @@ func failureOf(refusal *fault.Error) *failure {
 		}
 		details["fields"] = fields
 	}
-	return &failure{Code: refusal.Code, Message: refusal.Message, Details: details}
+	return &Failure{Code: refusal.Code, Message: refusal.Message, Details: details}
 }

@@ -79,8 +79,11 @@ func (t Table) PartnerGate(auth inbound.PartnerAuthenticator, limits Limits) gin
 	})
 }
 
-// AgentGate is Gate for an API that the tokens of agents open, all of it to all of them. No page may use it.
-func (t Table) AgentGate(auth inbound.AgentAuthenticator, limits Limits) gin.HandlerFunc {
+// AgentGate is Gate for an API that the tokens of agents open, all of it to all of them. Allows reports whether a page of an origin may
+// send a request; nil: none may.
+func (t Table) AgentGate(
+	auth inbound.AgentAuthenticator, limits Limits, allows func(r *http.Request, origin string) bool,
+) gin.HandlerFunc {
 	return t.gate(func(c *gin.Context, op operation) error {
 		caller, err := auth.Authenticate(c.Request.Context(), credentials(c.Request))
 		if err != nil {
@@ -90,8 +93,8 @@ func (t Table) AgentGate(auth inbound.AgentAuthenticator, limits Limits) gin.Han
 		if err := limits.admit(c, ratelimit.ByAgent(caller.ID, op.class)); err != nil {
 			return err
 		}
-		nobody := func(string) bool { return false }
-		return checkOrigin(c, nobody, "The request comes from a page in a browser; this API is for agents.")
+		isAllowed := func(origin string) bool { return allows != nil && allows(c.Request, origin) }
+		return checkOrigin(c, isAllowed, "The request comes from a page of an origin that is not allowed; this API is for agents.")
 	})
 }
 

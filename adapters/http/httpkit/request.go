@@ -110,6 +110,9 @@ func QueryOf(c *gin.Context) Query { return of(c).query }
 // BodyOf returns the body of a request that has passed the gate.
 func BodyOf(c *gin.Context) io.ReadCloser { return io.NopCloser(bytes.NewReader(of(c).body)) }
 
+// SentTo is the body of a request as far as the gate has read it, whether it has passed or not.
+func SentTo(c *gin.Context) []byte { return of(c).body }
+
 // TakeBody reads the body of a request outside any OpenAPI document as the gate would: one JSON object, which must be there.
 func TakeBody[T any](c *gin.Context) (T, fault.Problems, error) {
 	var none T

@@ -24,6 +24,10 @@ type Options struct {
 	CORS     *CORS                                   // nil: pages of other origins may ask nothing
 	Stopping *Stopping                               // nil: the server never stops
 
+	// Refuse answers a request that is refused in another shape than the envelope, with the status, and reports whether it did. nil: it
+	// never does. Headers that belong to the refusal are set.
+	Refuse func(c *gin.Context, status int, refused Failure) bool
+
 	// Room fails while there is no room for what is written: see Gate. nil: there always is.
 	Room func() error
 

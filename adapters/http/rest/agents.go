@@ -24,6 +24,7 @@ func Agents(port inbound.Agents) httpkit.Handlers {
 		"updateAgent":      h.update,
 		"pauseAgent":       h.pause,
 		"resumeAgent":      h.resume,
+		"releaseAgentHold": h.releaseHold,
 		"retireAgent":      h.retire,
 		"rotateAgentToken": h.rotateToken,
 	}
@@ -39,10 +40,25 @@ func (h agents) list(r httpkit.Request) (httpkit.Answer, error) {
 		Company: companyOf(r), Team: query["team"], Adapter: query["adapter"], Status: statesOf[agent.Status](r), Words: words,
 	}
 	bound := "agents of=" + string(list.Company) + " " + query.Filters()
-	return httpkit.List(r, bound, func(after page.Position, size int) (page.Page[agent.Agent], error) {
+	return httpkit.List(r, bound, func(after page.Position, size int) (page.Page[listedAgent], error) {
 		list.After, list.Size = after, size
-		return h.port.List(r.Context(), r.Caller(), list)
+		found, err := h.port.List(r.Context(), r.Caller(), list)
+		return page.Page[listedAgent]{Items: listedAgents(found.Items), Next: found.Next}, err
 	})
+}
+
+// listedAgent is an agent as lists show it.
+type listedAgent struct{ agent.Agent }
+
+// Fields returns what lists show of the agent.
+func (a listedAgent) Fields() event.Fields { return a.ListedFields() }
+
+func listedAgents(found []agent.Agent) []listedAgent {
+	listed := make([]listedAgent, len(found))
+	for n, one := range found {
+		listed[n] = listedAgent{one}
+	}
+	return listed
 }
 
 // statesOf are the states that a list is to have; nil: any.
@@ -81,6 +97,11 @@ func (h agents) resume(r httpkit.Request) (httpkit.Answer, error) {
 	return agentAnswer(next), err
 }
 
+func (h agents) releaseHold(r httpkit.Request) (httpkit.Answer, error) {
+	next, err := h.port.ReleaseHold(r.Context(), r.Caller(), companyOf(r), agentOf(r), r.Match(), onceAgent(r))
+	return agentAnswer(next), err
+}
+
 func (h agents) retire(r httpkit.Request) (httpkit.Answer, error) {
 	next, err := h.port.Retire(r.Context(), r.Caller(), companyOf(r), agentOf(r), r.Match(), onceAgent(r))
 	return agentAnswer(next), err
@@ -102,7 +123,7 @@ func agentDraft(r httpkit.Request) agent.Draft {
 	return agent.Draft{
 		Team: sent.TeamID,
 		Settings: agentSettings(sent.Name, sent.Role, sent.Adapter, sent.Model, sent.AdapterConfig, sent.MemoryScopes, sent.Budget,
-			sent.ApprovalPolicy),
+			sent.ApprovalPolicy, sent.Instructions),
 		Problems: problems,
 	}
 }
@@ -111,7 +132,7 @@ func agentPatch(r httpkit.Request) agent.Patch {
 	sent, problems := httpkit.Body[AgentPatch](r)
 	return agent.Patch{
 		Settings: agentSettings(sent.Name, sent.Role, sent.Adapter, sent.Model, sent.AdapterConfig, sent.MemoryScopes, sent.Budget,
-			sent.ApprovalPolicy),
+			sent.ApprovalPolicy, sent.Instructions),
 		Problems: problems,
 	}
 }
@@ -119,9 +140,11 @@ func agentPatch(r httpkit.Request) agent.Patch {
 // agentSettings are the fields that a draft and a patch have in common.
 func agentSettings(
 	name, role, adapter, model *string, config *httpkit.Object, scopes *[]string, limits *AgentBudgetChange, policy *ApprovalPolicyChange,
+	instructions **string,
 ) agent.Settings {
 	settings := agent.Settings{
 		Name: name, Role: role, Adapter: adapter, Model: model, AdapterConfig: (*[]byte)(config), MemoryScopes: scopes,
+		Instructions: instructions,
 	}
 	if limits != nil {
 		settings.Budget = &agent.BudgetChange{PerTask: limits.PerTaskUsd, Daily: limits.DailyUsd}

@@ -161,7 +161,7 @@ func including(found inbound.CompanyWithParts, wanted []string) event.Fields {
 		items []event.Fields
 	}{
 		{"teams", httpkit.Show(found.Teams)},
-		{"agents", httpkit.Show(found.Agents)},
+		{"agents", httpkit.Show(listedAgents(found.Agents))},
 		{"workflows", httpkit.Show(found.Workflows)},
 		{"budgets", httpkit.Show(found.Budgets)},
 	} {

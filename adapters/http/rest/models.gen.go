@@ -35,6 +35,9 @@ type AgentDraft struct {
 	ApprovalPolicy *ApprovalPolicyChange `json:"approvalPolicy,omitempty"`
 	Budget         *AgentBudgetChange    `json:"budget,omitempty"`
 
+	// Instructions How it is to work, in Markdown; null or blank for none.
+	Instructions *AgentInstructions `json:"instructions,omitempty" nullable:"true"`
+
 	// MemoryScopes One that is given twice counts once.
 	MemoryScopes *MemoryScopes `json:"memoryScopes,omitempty"`
 	Model        *Model        `json:"model,omitempty"`
@@ -49,6 +52,9 @@ type AgentDraft struct {
 	TeamID *string `json:"teamId"`
 }
 
+// AgentInstructions How it is to work, in Markdown; null or blank for none.
+type AgentInstructions = *string
+
 // AgentPatch What to change. Everything else of an agent is read-only.
 //
 // Example: {"budget":{"dailyUsd":20},"role":"Lead engineer"}
@@ -60,6 +66,9 @@ type AgentPatch struct {
 	AdapterConfig  *AdapterConfig        `json:"adapterConfig,omitempty"`
 	ApprovalPolicy *ApprovalPolicyChange `json:"approvalPolicy,omitempty"`
 	Budget         *AgentBudgetChange    `json:"budget,omitempty"`
+
+	// Instructions How it is to work, in Markdown; null or blank for none.
+	Instructions *AgentInstructions `json:"instructions,omitempty" nullable:"true"`
 
 	// MemoryScopes One that is given twice counts once.
 	MemoryScopes *MemoryScopes `json:"memoryScopes,omitempty"`
@@ -298,8 +307,10 @@ type IssueDraft struct {
 	GoalID **string `json:"goalId,omitempty" nullable:"true"`
 
 	// Labels At most 20 are sent. One that is given twice is kept once.
-	Labels      *IssueLabels `json:"labels,omitempty"`
-	MaxAttempts *int64       `json:"maxAttempts,omitempty"`
+	Labels *IssueLabels `json:"labels,omitempty"`
+
+	// MaxAttempts Default: `3`.
+	MaxAttempts *int64 `json:"maxAttempts,omitempty"`
 
 	// NotBefore RFC 3339, at most one year ahead. No agent gets the issue earlier; null for at any time.
 	NotBefore **string `json:"notBefore,omitempty" nullable:"true"`
@@ -311,8 +322,10 @@ type IssueDraft struct {
 	Priority *IssuePriorityChange `json:"priority,omitempty"`
 
 	// ProjectID A project of the company that is not archived; null for none.
-	ProjectID      **string `json:"projectId,omitempty" nullable:"true"`
-	RequiresReview *bool    `json:"requiresReview,omitempty"`
+	ProjectID **string `json:"projectId,omitempty" nullable:"true"`
+
+	// RequiresReview Default: `true`.
+	RequiresReview *bool `json:"requiresReview,omitempty"`
 
 	// Title One line.
 	Title *string `json:"title"`
@@ -383,7 +396,7 @@ type PartnerDraft struct {
 	CampaignIds *[]string `json:"campaignIds,omitempty"`
 
 	// Contacts Whether the key sees the people at leads. With false `contacts` is empty in each lead; its phone and e-mail,
-	// which are those of the company, are shown.
+	// which are those of the company, are shown. Default: `true`.
 	Contacts *bool `json:"contacts,omitempty"`
 
 	// ExpiresAt RFC 3339, in the future. The key never expires when it is null or not given.
@@ -399,7 +412,7 @@ type PartnerDraft struct {
 	Origins *[]string `json:"origins"`
 
 	// Test Whether the key is a test key: one that reads 1,000 leads which are made up, and always the same, instead of those
-	// of this instance. Its value begins with `hcp_test_`. This cannot be changed later.
+	// of this instance. Its value begins with `hcp_test_`. This cannot be changed later. Default: `false`.
 	Test *bool `json:"test,omitempty"`
 }
 
@@ -424,7 +437,7 @@ type PartnerPatch struct {
 
 // PartnerRotation Example: {"graceSeconds":3600}
 type PartnerRotation struct {
-	// GraceSeconds How long the old value stays valid.
+	// GraceSeconds How long the old value stays valid. Default: `86400`.
 	GraceSeconds *int64 `json:"graceSeconds,omitempty"`
 }
 
@@ -433,7 +446,7 @@ type Period = string
 
 // ProjectArchiving Example: {"cancelOpenIssues":true}
 type ProjectArchiving struct {
-	// CancelOpenIssues Whether its open issues are cancelled.
+	// CancelOpenIssues Whether its open issues are cancelled. Default: `false`.
 	CancelOpenIssues *bool `json:"cancelOpenIssues,omitempty"`
 }
 
@@ -539,7 +552,7 @@ type TokenDraft struct {
 
 // TokenRotation Example: {"graceSeconds":3600}
 type TokenRotation struct {
-	// GraceSeconds How long the old value stays valid.
+	// GraceSeconds How long the old value stays valid. Default: `0`.
 	GraceSeconds *int64 `json:"graceSeconds,omitempty"`
 }
 
@@ -564,7 +577,7 @@ type WebhookDraft struct {
 	// Description What the webhook is for, in any number of lines. Empty unless given.
 	Description *WebhookDescription `json:"description,omitempty"`
 
-	// Enabled Nothing is sent while it is false.
+	// Enabled Nothing is sent while it is false. Default: `true`.
 	Enabled *bool `json:"enabled,omitempty"`
 
 	// Events Names of events, patterns for all below a name such as `company.*`, or `*` for all.
@@ -627,6 +640,7 @@ type WorkflowSlug = string
 
 // WorkflowStepDraft defines model for WorkflowStepDraft.
 type WorkflowStepDraft struct {
+	// Gate Default: `none`.
 	Gate *string `json:"gate,omitempty"`
 
 	// Instructions In Markdown; none unless given.

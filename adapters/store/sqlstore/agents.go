@@ -3,6 +3,7 @@ package sqlstore
 import (
 	"context"
 	"database/sql"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"time"
@@ -51,11 +52,78 @@ var agentTable = tableOf("agents", fault.New(fault.NotFound, "There is no such a
 	asOptionalMillis(lastActiveAt, func(a *agent.Agent) *time.Time { return &a.Stats.LastActiveAt }).fixed(),
 	asInteger("adapter_failures", func(a *agent.Agent) *int { return &a.Stats.AdapterFailures }),
 	asOptionalMillis("adapter_retry_at", func(a *agent.Agent) *time.Time { return &a.Stats.RetryAt }),
+	guardColumn,
 	derivedFlag("is_run", isRun).inIndex(),
 	asMillis(createdAt, func(a *agent.Agent) *time.Time { return &a.CreatedAt }).fixed(),
 	asMillis("updated_at", func(a *agent.Agent) *time.Time { return &a.UpdatedAt }),
 	asInteger("version", func(a *agent.Agent) *int64 { return &a.Version }),
+	// Not in an index, but long: a save writes it only if it changes.
+	asText("instructions", func(a *agent.Agent) *string { return &a.Instructions }).inIndex(),
 )
+
+// listedAgents is what is read of agents but one by its id: all but the instructions.
+var listedAgents = agentTable.without("instructions")
+
+// What is read of an agent and of those it works for. The team can be missing, and so can its manager.
+var (
+	employedAgents     = agentTable.part("id", "name", "role", "requires", "instructions")
+	employingTeams     = teamTable.optional("teams", "id", "name")
+	managingAgents     = agentTable.optional("managers", "id", "name", "role")
+	employingCompanies = companyTable.part("id", "name", "description")
+)
+
+// employment finds an agent and those it works for; the argument is its id.
+var employment = prepare(func(b builder) fmt.Stringer {
+	return b.db().NewSelect().Table("agents").Join("JOIN companies ON companies.id = agents.company_id").
+		Join("LEFT JOIN teams ON teams.id = agents.team_id").
+		Join("LEFT JOIN agents AS managers ON managers.id = teams.manager_id AND managers.status <> ?", agent.Retired).
+		ColumnExpr("?, ?", employedAgents.allColumns(), employingTeams.allColumns()).
+		ColumnExpr("?, ?", managingAgents.allColumns(), employingCompanies.allColumns()).
+		Where("agents.id = ?", b.arg(1))
+})
+
+func (a agents) Employment(ctx context.Context, which id.Agent) (found store.Employment, err error) {
+	who, in := employedAgents.scanner(), employingTeams.scanner()
+	under, of := managingAgents.scanner(), employingCompanies.scanner()
+	err = a.row(ctx, slices.Concat(who.dests, in.dests, under.dests, of.dests), a.table.missing, employment, string(which))
+	if err == nil {
+		found.Agent, err = who.value()
+	}
+	if err == nil {
+		found.Team, err = in.value()
+	}
+	if err == nil {
+		found.Manager, err = under.value()
+	}
+	if err == nil {
+		found.Company, err = of.value()
+	}
+	return found, err
+}
+
+// guardColumn holds the failures that an agent has had since a run of it succeeded, as JSON; it is empty for most.
+var guardColumn = column[agent.Agent]{
+	name: "guard", kind: textKind,
+	get: func(of *agent.Agent) any {
+		if of.Guard == (agent.Guard{}) {
+			return ""
+		}
+		encoded, _ := json.Marshal(of.Guard) // it has only what cannot fail
+		return string(encoded)
+	},
+	set: func(to *agent.Agent, c *cell) error {
+		var err error
+		to.Guard, err = parseGuard(c.text)
+		return err
+	},
+}
+
+func parseGuard(text string) (guard agent.Guard, err error) {
+	if text != "" {
+		err = json.Unmarshal([]byte(text), &guard)
+	}
+	return guard, err
+}
 
 func isRun(a *agent.Agent) bool {
 	_, isRun := a.Duty()
@@ -63,11 +131,11 @@ func isRun(a *agent.Agent) bool {
 }
 
 var agentByHash = prepare(func(b builder) fmt.Stringer {
-	return agentTable.selects(b.db()).Where("hash = ?", b.arg(1)).Limit(1)
+	return listedAgents.selects(b.db()).Where("hash = ?", b.arg(1)).Limit(1)
 })
 
 func (a agents) ByHash(ctx context.Context, hash string) (agent.Agent, error) {
-	return readOne(ctx, a.session, a.table, agentByHash, hash)
+	return readOne(ctx, a.session, listedAgents, agentByHash, hash)
 }
 
 func (a agents) Hashes(ctx context.Context, which []id.Agent) (map[id.Agent]string, error) {
@@ -104,7 +172,7 @@ func (a agents) List(
 	if filter.Adapter != "" {
 		where = append(where, condition{"adapter", filter.Adapter})
 	}
-	return listSelected(ctx, a.session, a.table, inStates(where, filter.Status, filter.Words), after, size)
+	return listSelected(ctx, a.session, listedAgents, inStates(where, filter.Status, filter.Words), after, size)
 }
 
 var idleAgent = prepare(func(b builder) fmt.Stringer {
@@ -112,19 +180,22 @@ var idleAgent = prepare(func(b builder) fmt.Stringer {
 		return b.db().NewSelect().Table("tallies").ColumnExpr(expression).Where("company_id = agents.company_id").
 			Where("scope = 'agent'").Where("scope_id = agents.id").Where("status IN (?)", bun.List(statuses))
 	}
-	return agentTable.selects(b.db()).Where("team_id = ?", b.arg(1)).Where("status = ?", agent.Active).
+	return listedAgents.selects(b.db()).Where("team_id = ?", b.arg(1)).Where("status = ?", agent.Active).
 		Where("NOT EXISTS (?)", tally("1", issue.Running).Where("n > 0")).
 		OrderExpr("coalesce((?), 0), created_at, id", tally("sum(n)", issue.Open...)).Limit(1)
 })
 
 func (a agents) Idle(ctx context.Context, in id.Team) (agent.Agent, error) {
-	return readOne(ctx, a.session, a.table, idleAgent, string(in))
+	return readOne(ctx, a.session, listedAgents, idleAgent, string(in))
 }
 
 func (a agents) Save(ctx context.Context, saved agent.Agent) error {
 	before, _ := a.locked(saved)
-	if err := a.stored.Save(ctx, saved); err != nil || before.Status == agent.Active || saved.Status != agent.Active {
+	if err := a.stored.Save(ctx, saved); err != nil || saved.Status != agent.Active {
 		return err
+	}
+	if before.Status == agent.Active && (before.Stats.RetryAt.IsZero() || !saved.Stats.RetryAt.IsZero()) {
+		return nil
 	}
 	return a.raiseWork(ctx, saved.Company)
 }
@@ -144,13 +215,13 @@ var runnableAgents = prepare(func(b builder) fmt.Stringer {
 		Where("companies.status = ?", company.Active).Where("companies.work_paused = 0")
 	work := b.db().NewSelect().Table("issues").ColumnExpr("1").Where("issues.company_id = agents.company_id").
 		Where("issues.claimable = 1").Where("issues.claim_key IN ('a:' || agents.id, 't:' || agents.team_id, 'c')")
-	return agentTable.selects(b.db()).Where("is_run = 1").Where("status = 'active'").Where("id > ?", b.arg(1)).
+	return listedAgents.selects(b.db()).Where("is_run = 1").Where("status = 'active'").Where("id > ?", b.arg(1)).
 		Where("(adapter_retry_at IS NULL OR adapter_retry_at <= ?)", b.arg(2)).
 		Where("EXISTS (?)", at).Where("EXISTS (?)", work).Order("id").Limit(store.Portion)
 })
 
 func (a agents) Runnable(ctx context.Context, at time.Time, after id.Agent) (found []agent.Agent, err error) {
-	row := agentTable.scanner()
+	row := listedAgents.scanner()
 	err = a.rows(ctx, func(rows *sql.Rows) error {
 		one, err := row.scan(rows)
 		found = append(found, one)
@@ -160,6 +231,6 @@ func (a agents) Runnable(ctx context.Context, at time.Time, after id.Agent) (fou
 }
 
 func (a agents) OfCompany(ctx context.Context, which id.Company, most int) ([]agent.Agent, error) {
-	return readAll(ctx, a.session, a.table,
-		ofCompany(a.session, a.table, which).Where("status <> ?", agent.Retired).Limit(int64(most)))
+	return readAll(ctx, a.session, listedAgents,
+		ofCompany(a.session, listedAgents, which).Where("status <> ?", agent.Retired).Limit(int64(most)))
 }

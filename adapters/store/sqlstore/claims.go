@@ -141,7 +141,8 @@ func (i issues) Revisions(ctx context.Context, of []id.Company) (map[id.Company]
 
 // What a call on a lease, or a claim, has to know of its agent and its company. To read a column costs more than it looks.
 var (
-	workingAgents    = agentTable.part("id", "company_id", "team_id", "status", "hash", "requires", "per_task_usd", "daily_usd")
+	workingAgents = agentTable.part("id", "company_id", "team_id", "status", "hash", "requires", "per_task_usd", "daily_usd",
+		"adapter_failures", "adapter_retry_at", "guard")
 	workingCompanies = companyTable.part("id", "status", "lease_epoch", "work_paused", "budget_usd", "budget_period", "reserve_percent")
 	runningIssues    = issueTable.part("id", "status", "parent_id", "project_id", "goal_id", "per_task_usd", "kept_usd")
 )

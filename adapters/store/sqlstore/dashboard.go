@@ -1,6 +1,7 @@
 package sqlstore
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strconv"
@@ -219,6 +220,11 @@ var (
 		WHERE runs.company_id = {1} AND runs.ended_at IS NULL AND runs.expires_at > {2}
 			AND runs.expires_at - ` + halfLease + ` <= {2} ORDER BY agents.id`)
 	absentByCompany = asked(`SELECT agents.id, agents.name ` + absentWithWork("agents.company_id = {2}") + ` ORDER BY agents.id`)
+	guardedAgents   = asked(fmt.Sprintf(`SELECT id, name, guard FROM agents WHERE company_id = {1} AND status <> '%s' AND guard <> ''
+		ORDER BY id`, agent.Retired))
+	unpricedAgents = asked(fmt.Sprintf(`SELECT DISTINCT agents.id, agents.name FROM (SELECT agent_id FROM runs
+			WHERE company_id = {1} AND unpriced_model <> '' AND created_at >= {2} ORDER BY created_at DESC LIMIT %d) AS latest
+		JOIN agents ON agents.id = latest.agent_id ORDER BY agents.id`, dashboard.MostCounted))
 )
 
 func (d dashboards) Health(ctx context.Context, of id.Company, at time.Time) (h dashboard.Health, err error) {
@@ -248,7 +254,29 @@ func (d dashboards) Health(ctx context.Context, of id.Company, at time.Time) (h 
 	if err == nil {
 		err = d.troubled(ctx, &h, dashboard.Absent, absentByCompany, millis(at.Add(-dashboard.AbsentAfter)), which)
 	}
+	if err == nil {
+		err = d.held(ctx, &h, which, at)
+	}
+	if err == nil {
+		err = d.troubled(ctx, &h, dashboard.Unpriced, unpricedAgents, which, midnight)
+	}
 	return h, err
+}
+
+// held adds the agents with a hold that is not over. Most agents with a guard have none.
+func (d dashboards) held(ctx context.Context, h *dashboard.Health, company string, at time.Time) error {
+	found := dashboard.Troubled{Reason: dashboard.Held}
+	var guard string
+	var invalid error
+	err := d.scanRows(ctx, []any{&found.ID, &found.Name, &guard}, func() {
+		kept, err := parseGuard(guard)
+		if err != nil {
+			invalid = err
+		} else if kept.IsHeld() && !kept.IsOver(at) {
+			h.Troubled = append(h.Troubled, found)
+		}
+	}, guardedAgents, company)
+	return cmp.Or(err, invalid)
 }
 
 func (d dashboards) troubled(ctx context.Context, h *dashboard.Health, why dashboard.Trouble, statement *prepared, args ...any) error {

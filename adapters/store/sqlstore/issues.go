@@ -56,6 +56,7 @@ var issueTable = tableOf("issues", fault.New(fault.NotFound, "There is no such i
 	asLimit("per_task_usd", func(i *issue.Issue) *budget.Limit { return &i.PerTask }).inIndex(),
 	asInteger("kept_usd", func(i *issue.Issue) *money.USD { return &i.Spent }).readFrom(spentOnIssue),
 	asInteger("attempt", func(i *issue.Issue) *int { return &i.Attempt }),
+	asInteger("repeats", func(i *issue.Issue) *int { return &i.Repeats }),
 	asInteger("max_attempts", func(i *issue.Issue) *int { return &i.MaxAttempts }),
 	asBoolean("requires_review", func(i *issue.Issue) *bool { return &i.RequiresReview }),
 	asText("result", func(i *issue.Issue) *string { return &i.Result }),
@@ -160,6 +161,7 @@ var commentTable = tableOf("issue_comments", nil,
 	asText("issue_id", func(c *issue.Comment) *id.Issue { return &c.Issue }).fixed(),
 	asText("author", func(c *issue.Comment) *event.Actor { return &c.Author }).fixed(),
 	asText("body", func(c *issue.Comment) *string { return &c.Body }).fixed(),
+	asText("explains", func(c *issue.Comment) *issue.Action { return &c.Explains }).fixed(),
 	asMillis(createdAt, func(c *issue.Comment) *time.Time { return &c.CreatedAt }).fixed(),
 )
 

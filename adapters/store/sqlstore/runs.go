@@ -53,6 +53,8 @@ var runTable = tableOf("runs", fault.New(fault.NotFound, "There is no such run."
 	asInteger("cache_read_tokens", func(r *run.Run) *int64 { return &r.Tokens.CacheRead }),
 	asInteger("cache_write_tokens", func(r *run.Run) *int64 { return &r.Tokens.CacheWrite }),
 	asInteger("charges", func(r *run.Run) *int { return &r.Charges }),
+	asBoolean("metered", func(r *run.Run) *bool { return &r.IsMetered }).fixed(),
+	asText("unpriced_model", func(r *run.Run) *string { return &r.Unpriced }).inIndex(),
 	derivedInteger("uncosted_at", uncostedAt).inIndex(),
 	asInteger("checkpoints", func(r *run.Run) *int { return &r.Checkpoints }),
 	asInteger("filed", func(r *run.Run) *int { return &r.Filed }),
@@ -225,6 +227,9 @@ var chargeTable = tableOf("cost_entries", fault.New(fault.NotFound, "There is no
 	asBoolean("unpriced", func(e *cost.Entry) *bool { return &e.Unpriced }),
 	asInteger("revision", func(e *cost.Entry) *int64 { return &e.Revision }),
 	asBoolean("late", func(e *cost.Entry) *bool { return &e.Late }),
+	asText("session", func(e *cost.Entry) *string { return &e.Session }),
+	asBoolean("reported", func(e *cost.Entry) *bool { return &e.IsReported }),
+	asInteger("reported_usd", func(e *cost.Entry) *money.USD { return &e.ReportedUSD }),
 	asText("adjusts", func(e *cost.Entry) *id.Cost { return &e.Adjusts }),
 	asText("reason", func(e *cost.Entry) *string { return &e.Reason }),
 	asOptionalMillis("adjusted_at", func(e *cost.Entry) *time.Time { return &e.AdjustedAt }),
@@ -244,6 +249,22 @@ func (r runs) Charges(ctx context.Context, of id.Run, keys []string) ([]cost.Ent
 	}
 	return readAll(ctx, r.session, chargeTable,
 		selectRows(r.session, chargeTable).Where("run_id = ?", of).Where("key IN (?)", bun.List(keys)))
+}
+
+var issueSessions = prepare(func(b builder) fmt.Stringer {
+	return b.db().NewSelect().Table("cost_entries").
+		ColumnExpr("session, sum(input_tokens), sum(output_tokens), sum(cache_read_tokens), sum(cache_write_tokens)").
+		Where("issue_id = ?", b.arg(1)).Where("session <> ''").Where("run_id <> ?", b.arg(2)).Group("session").Limit(store.MaxSessions)
+})
+
+func (r runs) Sessions(ctx context.Context, issue id.Issue, except id.Run) (map[string]cost.Tokens, error) {
+	sessions := map[string]cost.Tokens{}
+	var session string
+	var tokens cost.Tokens
+	err := r.scanRows(ctx, []any{&session, &tokens.Input, &tokens.Output, &tokens.CacheRead, &tokens.CacheWrite}, func() {
+		sessions[session] = tokens
+	}, issueSessions, string(issue), string(except))
+	return sessions, err
 }
 
 var (

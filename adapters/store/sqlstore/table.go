@@ -92,6 +92,26 @@ func (t *table[T]) part(names ...string) *table[T] {
 	return part
 }
 
+// without is the table but for one of its columns, to be read.
+func (t *table[T]) without(name string) *table[T] {
+	rest := &table[T]{name: t.name, missing: t.missing}
+	for _, c := range t.columns {
+		if c.name != name {
+			rest.include(c)
+		}
+	}
+	return rest
+}
+
+// optional is part for texts of a row under another name that a join may not find: they are empty then.
+func (t *table[T]) optional(as string, names ...string) *table[T] {
+	part := &table[T]{name: as, missing: t.missing}
+	for _, name := range names {
+		part.include(t.column(name).readFrom("coalesce(" + as + "." + name + ", '')"))
+	}
+	return part
+}
+
 // allColumns are the columns as they are read, for a query of several tables.
 func (t *table[T]) allColumns() bun.Safe {
 	read := make([]string, len(t.columns))

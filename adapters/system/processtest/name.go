@@ -8,7 +8,7 @@ import (
 )
 
 // slow is what "make quick" leaves out, by the names of tests.
-var slow = regexp.MustCompile(`(?i)postgres|redis|browser|javascript`)
+var slow = regexp.MustCompile(`(?i)postgres|redis|browser|javascript|realprogram`)
 
 // CheckName fails a test that needs an installed program, unless its name or the folder of its package lets "make quick"
 // leave it out.

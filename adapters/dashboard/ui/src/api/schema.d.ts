@@ -10,7 +10,7 @@ export interface paths {
             header?: never;
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
             };
             cookie?: never;
         };
@@ -35,9 +35,9 @@ export interface paths {
             header?: never;
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
                 /** @description Id of the entry. Anything that is no such id is `not_found`. */
-                entry: components["parameters"]["ActivityEntryID"];
+                entry: components["parameters"]["ActivityEntryIDParameter"];
             };
             cookie?: never;
         };
@@ -57,7 +57,7 @@ export interface paths {
             header?: never;
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
             };
             cookie?: never;
         };
@@ -89,7 +89,7 @@ export interface paths {
             header?: never;
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
             };
             cookie?: never;
         };
@@ -118,7 +118,7 @@ export interface paths {
             header?: never;
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
             };
             cookie?: never;
         };
@@ -142,7 +142,7 @@ export interface paths {
             header?: never;
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
             };
             cookie?: never;
         };
@@ -230,7 +230,7 @@ export interface paths {
             header?: never;
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
             };
             cookie?: never;
         };
@@ -262,9 +262,9 @@ export interface paths {
             header?: never;
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
                 /** @description Id of the agent. Anything that is no such id is `not_found`. */
-                agent: components["parameters"]["AgentID"];
+                agent: components["parameters"]["AgentIDParameter"];
             };
             cookie?: never;
         };
@@ -298,9 +298,9 @@ export interface paths {
             header?: never;
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
                 /** @description Id of the agent. Anything that is no such id is `not_found`. */
-                agent: components["parameters"]["AgentID"];
+                agent: components["parameters"]["AgentIDParameter"];
             };
             cookie?: never;
         };
@@ -323,9 +323,9 @@ export interface paths {
             header?: never;
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
                 /** @description Id of the agent. Anything that is no such id is `not_found`. */
-                agent: components["parameters"]["AgentID"];
+                agent: components["parameters"]["AgentIDParameter"];
             };
             cookie?: never;
         };
@@ -333,9 +333,34 @@ export interface paths {
         put?: never;
         /**
          * Resume a paused agent
-         * @description From any other state: `invalid_transition` (409).
+         * @description From any other state: `invalid_transition` (409). It ends a hold too.
          */
         post: operations["resumeAgent"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/companies/{id}/agents/{agent}/release-hold": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the company. Anything that is no such id is `not_found`. */
+                id: components["parameters"]["CompanyIDParameter"];
+                /** @description Id of the agent. Anything that is no such id is `not_found`. */
+                agent: components["parameters"]["AgentIDParameter"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Release the hold of an agent
+         * @description The agent gets work again at once, and its failures so far are forgotten. Without a hold: `invalid_transition` (409).
+         */
+        post: operations["releaseAgentHold"];
         delete?: never;
         options?: never;
         head?: never;
@@ -348,9 +373,9 @@ export interface paths {
             header?: never;
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
                 /** @description Id of the agent. Anything that is no such id is `not_found`. */
-                agent: components["parameters"]["AgentID"];
+                agent: components["parameters"]["AgentIDParameter"];
             };
             cookie?: never;
         };
@@ -375,9 +400,9 @@ export interface paths {
             header?: never;
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
                 /** @description Id of the agent. Anything that is no such id is `not_found`. */
-                agent: components["parameters"]["AgentID"];
+                agent: components["parameters"]["AgentIDParameter"];
             };
             cookie?: never;
         };
@@ -394,13 +419,41 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/companies/{id}/agents/{agent}/check": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the company. Anything that is no such id is `not_found`. */
+                id: components["parameters"]["CompanyIDParameter"];
+                /** @description Id of the agent. Anything that is no such id is `not_found`. */
+                agent: components["parameters"]["AgentIDParameter"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Check whether an agent can work
+         * @description Looks at the agent and at what it needs to work on the host of the server that answers: its program and the version of
+         *     that, the secrets that it refers to, permissions, usage and model, or whether its URL can be reached, or whether it has
+         *     ever called the gateway. It starts no work and calls no model, but starts programs that Holdco knows with `--version`,
+         *     and connects to the URL.
+         */
+        get: operations["checkAgent"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/companies/{id}/approvals": {
         parameters: {
             query?: never;
             header?: never;
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
             };
             cookie?: never;
         };
@@ -423,9 +476,9 @@ export interface paths {
             header?: never;
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
                 /** @description Id of the approval. Anything that is no such id is `not_found`. */
-                approval: components["parameters"]["ApprovalID"];
+                approval: components["parameters"]["ApprovalIDParameter"];
             };
             cookie?: never;
         };
@@ -445,9 +498,9 @@ export interface paths {
             header?: never;
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
                 /** @description Id of the approval. Anything that is no such id is `not_found`. */
-                approval: components["parameters"]["ApprovalID"];
+                approval: components["parameters"]["ApprovalIDParameter"];
             };
             cookie?: never;
         };
@@ -470,9 +523,9 @@ export interface paths {
             header?: never;
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
                 /** @description Id of the approval. Anything that is no such id is `not_found`. */
-                approval: components["parameters"]["ApprovalID"];
+                approval: components["parameters"]["ApprovalIDParameter"];
             };
             cookie?: never;
         };
@@ -495,9 +548,9 @@ export interface paths {
             header?: never;
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
                 /** @description Id of the approval. Anything that is no such id is `not_found`. */
-                approval: components["parameters"]["ApprovalID"];
+                approval: components["parameters"]["ApprovalIDParameter"];
             };
             cookie?: never;
         };
@@ -520,9 +573,9 @@ export interface paths {
             header?: never;
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
                 /** @description Id of the approval. Anything that is no such id is `not_found`. */
-                approval: components["parameters"]["ApprovalID"];
+                approval: components["parameters"]["ApprovalIDParameter"];
             };
             cookie?: never;
         };
@@ -546,7 +599,7 @@ export interface paths {
             header?: never;
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
             };
             cookie?: never;
         };
@@ -575,7 +628,7 @@ export interface paths {
             header?: never;
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
                 /** @description Id of the rule. Anything that is no such id is `not_found`. */
                 rule: components["parameters"]["ApprovalRuleID"];
             };
@@ -623,7 +676,7 @@ export interface paths {
             header?: never;
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
             };
             cookie?: never;
         };
@@ -646,7 +699,7 @@ export interface paths {
             header?: never;
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
             };
             cookie?: never;
         };
@@ -703,7 +756,7 @@ export interface paths {
             header?: never;
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
             };
             cookie?: never;
         };
@@ -744,7 +797,7 @@ export interface paths {
             header?: never;
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
             };
             cookie?: never;
         };
@@ -768,7 +821,7 @@ export interface paths {
             header?: never;
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
             };
             cookie?: never;
         };
@@ -792,7 +845,7 @@ export interface paths {
             header?: never;
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
             };
             cookie?: never;
         };
@@ -815,12 +868,12 @@ export interface paths {
             header?: never;
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
                 /**
                  * @description Id or slug of the team. Anything else is `not_found`.
                  * @example research
                  */
-                team: components["parameters"]["Team"];
+                team: components["parameters"]["TeamParameter"];
             };
             cookie?: never;
         };
@@ -843,9 +896,9 @@ export interface paths {
             header?: never;
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
                 /** @description Id of the agent. Anything that is no such id is `not_found`. */
-                agent: components["parameters"]["AgentID"];
+                agent: components["parameters"]["AgentIDParameter"];
             };
             cookie?: never;
         };
@@ -868,7 +921,7 @@ export interface paths {
             header?: never;
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
                 /**
                  * @description Id of the project. Anything else is `not_found`.
                  * @example prj_01j5ze2c4qe7rst8d1b5v9m3fk
@@ -897,9 +950,9 @@ export interface paths {
             header?: never;
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
                 /** @description Id of the issue. Anything that is no such id is `not_found`. */
-                issue: components["parameters"]["IssueID"];
+                issue: components["parameters"]["IssueIDParameter"];
             };
             cookie?: never;
         };
@@ -922,9 +975,9 @@ export interface paths {
             header?: never;
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
                 /** @description Id of the run. Anything that is no such id is `not_found`. */
-                run: components["parameters"]["RunID"];
+                run: components["parameters"]["RunIDParameter"];
             };
             cookie?: never;
         };
@@ -947,7 +1000,7 @@ export interface paths {
             header?: never;
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
             };
             cookie?: never;
         };
@@ -972,7 +1025,7 @@ export interface paths {
             header?: never;
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
             };
             cookie?: never;
         };
@@ -995,7 +1048,7 @@ export interface paths {
             header?: never;
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
             };
             cookie?: never;
         };
@@ -1023,7 +1076,7 @@ export interface paths {
             header?: never;
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
             };
             cookie?: never;
         };
@@ -1071,7 +1124,7 @@ export interface paths {
             header?: never;
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
             };
             cookie?: never;
         };
@@ -1091,7 +1144,7 @@ export interface paths {
             header?: never;
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
             };
             cookie?: never;
         };
@@ -1114,7 +1167,7 @@ export interface paths {
             header?: never;
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
             };
             cookie?: never;
         };
@@ -1134,7 +1187,7 @@ export interface paths {
             header?: never;
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
             };
             cookie?: never;
         };
@@ -1154,7 +1207,7 @@ export interface paths {
             header?: never;
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
             };
             cookie?: never;
         };
@@ -1177,7 +1230,7 @@ export interface paths {
             header?: never;
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
             };
             cookie?: never;
         };
@@ -1200,7 +1253,7 @@ export interface paths {
             header?: never;
             path: {
                 /** @description Id of the webhook. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["WebhookID"];
+                id: components["parameters"]["WebhookIDParameter"];
             };
             cookie?: never;
         };
@@ -1224,9 +1277,9 @@ export interface paths {
             header?: never;
             path: {
                 /** @description Id of the webhook. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["WebhookID"];
+                id: components["parameters"]["WebhookIDParameter"];
                 /** @description Id of a delivery to this webhook. Anything else is `not_found`. */
-                deliveryId: components["parameters"]["DeliveryID"];
+                deliveryId: components["parameters"]["DeliveryIDParameter"];
             };
             cookie?: never;
         };
@@ -1249,9 +1302,9 @@ export interface paths {
             header?: never;
             path: {
                 /** @description Id of the webhook. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["WebhookID"];
+                id: components["parameters"]["WebhookIDParameter"];
                 /** @description Id of a delivery to this webhook. Anything else is `not_found`. */
-                deliveryId: components["parameters"]["DeliveryID"];
+                deliveryId: components["parameters"]["DeliveryIDParameter"];
             };
             cookie?: never;
         };
@@ -1276,7 +1329,7 @@ export interface paths {
             header?: never;
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
             };
             cookie?: never;
         };
@@ -1304,7 +1357,7 @@ export interface paths {
             header?: never;
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
                 /**
                  * @description Id of the goal. Anything else is `not_found`.
                  * @example gl_01j5ze2c4pf4rbt0k2q8ydx9wh
@@ -1340,7 +1393,7 @@ export interface paths {
             header?: never;
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
                 /**
                  * @description Id of the goal. Anything else is `not_found`.
                  * @example gl_01j5ze2c4pf4rbt0k2q8ydx9wh
@@ -1404,7 +1457,7 @@ export interface paths {
             header?: never;
             path: {
                 /** @description Id of the import. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["ImportID"];
+                id: components["parameters"]["ImportIDParameter"];
             };
             cookie?: never;
         };
@@ -1427,7 +1480,7 @@ export interface paths {
             header?: never;
             path: {
                 /** @description Id of the import. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["ImportID"];
+                id: components["parameters"]["ImportIDParameter"];
             };
             cookie?: never;
         };
@@ -1471,7 +1524,7 @@ export interface paths {
             header?: never;
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
             };
             cookie?: never;
         };
@@ -1506,7 +1559,7 @@ export interface paths {
             header?: never;
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
             };
             cookie?: never;
         };
@@ -1530,7 +1583,7 @@ export interface paths {
             header?: never;
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
             };
             cookie?: never;
         };
@@ -1558,9 +1611,9 @@ export interface paths {
             header?: never;
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
                 /** @description Id of the issue. Anything that is no such id is `not_found`. */
-                issue: components["parameters"]["IssueID"];
+                issue: components["parameters"]["IssueIDParameter"];
             };
             cookie?: never;
         };
@@ -1594,9 +1647,9 @@ export interface paths {
             header?: never;
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
                 /** @description Id of the issue. Anything that is no such id is `not_found`. */
-                issue: components["parameters"]["IssueID"];
+                issue: components["parameters"]["IssueIDParameter"];
             };
             cookie?: never;
         };
@@ -1620,9 +1673,9 @@ export interface paths {
             header?: never;
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
                 /** @description Id of the issue. Anything that is no such id is `not_found`. */
-                issue: components["parameters"]["IssueID"];
+                issue: components["parameters"]["IssueIDParameter"];
             };
             cookie?: never;
         };
@@ -1646,9 +1699,9 @@ export interface paths {
             header?: never;
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
                 /** @description Id of the issue. Anything that is no such id is `not_found`. */
-                issue: components["parameters"]["IssueID"];
+                issue: components["parameters"]["IssueIDParameter"];
             };
             cookie?: never;
         };
@@ -1673,9 +1726,9 @@ export interface paths {
             header?: never;
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
                 /** @description Id of the issue. Anything that is no such id is `not_found`. */
-                issue: components["parameters"]["IssueID"];
+                issue: components["parameters"]["IssueIDParameter"];
             };
             cookie?: never;
         };
@@ -1698,9 +1751,9 @@ export interface paths {
             header?: never;
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
                 /** @description Id of the issue. Anything that is no such id is `not_found`. */
-                issue: components["parameters"]["IssueID"];
+                issue: components["parameters"]["IssueIDParameter"];
             };
             cookie?: never;
         };
@@ -1724,9 +1777,9 @@ export interface paths {
             header?: never;
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
                 /** @description Id of the issue. Anything that is no such id is `not_found`. */
-                issue: components["parameters"]["IssueID"];
+                issue: components["parameters"]["IssueIDParameter"];
             };
             cookie?: never;
         };
@@ -1750,9 +1803,9 @@ export interface paths {
             header?: never;
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
                 /** @description Id of the issue. Anything that is no such id is `not_found`. */
-                issue: components["parameters"]["IssueID"];
+                issue: components["parameters"]["IssueIDParameter"];
             };
             cookie?: never;
         };
@@ -1778,9 +1831,9 @@ export interface paths {
             header?: never;
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
                 /** @description Id of the issue. Anything that is no such id is `not_found`. */
-                issue: components["parameters"]["IssueID"];
+                issue: components["parameters"]["IssueIDParameter"];
             };
             cookie?: never;
         };
@@ -1838,7 +1891,7 @@ export interface paths {
             header?: never;
             path: {
                 /** @description Id of the partner. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["PartnerID"];
+                id: components["parameters"]["PartnerIDParameter"];
             };
             cookie?: never;
         };
@@ -1876,7 +1929,7 @@ export interface paths {
             header?: never;
             path: {
                 /** @description Id of the partner. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["PartnerID"];
+                id: components["parameters"]["PartnerIDParameter"];
             };
             cookie?: never;
         };
@@ -1900,7 +1953,7 @@ export interface paths {
             header?: never;
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
             };
             cookie?: never;
         };
@@ -1928,7 +1981,7 @@ export interface paths {
             header?: never;
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
                 /**
                  * @description Id of the project. Anything else is `not_found`.
                  * @example prj_01j5ze2c4qe7rst8d1b5v9m3fk
@@ -1965,7 +2018,7 @@ export interface paths {
             header?: never;
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
                 /**
                  * @description Id of the project. Anything else is `not_found`.
                  * @example prj_01j5ze2c4qe7rst8d1b5v9m3fk
@@ -1995,9 +2048,9 @@ export interface paths {
             header?: never;
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
                 /** @description Id of the issue. Anything that is no such id is `not_found`. */
-                issue: components["parameters"]["IssueID"];
+                issue: components["parameters"]["IssueIDParameter"];
             };
             cookie?: never;
         };
@@ -2020,11 +2073,11 @@ export interface paths {
             header?: never;
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
                 /** @description Id of the issue. Anything that is no such id is `not_found`. */
-                issue: components["parameters"]["IssueID"];
+                issue: components["parameters"]["IssueIDParameter"];
                 /** @description Id of the run. Anything that is no such id is `not_found`. */
-                run: components["parameters"]["RunID"];
+                run: components["parameters"]["RunIDParameter"];
             };
             cookie?: never;
         };
@@ -2047,11 +2100,11 @@ export interface paths {
             header?: never;
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
                 /** @description Id of the issue. Anything that is no such id is `not_found`. */
-                issue: components["parameters"]["IssueID"];
+                issue: components["parameters"]["IssueIDParameter"];
                 /** @description Id of the run. Anything that is no such id is `not_found`. */
-                run: components["parameters"]["RunID"];
+                run: components["parameters"]["RunIDParameter"];
             };
             cookie?: never;
         };
@@ -2081,7 +2134,7 @@ export interface paths {
             header?: never;
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
             };
             cookie?: never;
         };
@@ -2104,12 +2157,12 @@ export interface paths {
             header?: never;
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
                 /**
                  * @description Name of the secret. Case counts. Anything else is `not_found`.
                  * @example anthropic
                  */
-                secret: components["parameters"]["Secret"];
+                secret: components["parameters"]["SecretParameter"];
             };
             cookie?: never;
         };
@@ -2207,7 +2260,7 @@ export interface paths {
             header?: never;
             path: {
                 /** @description Id of the session. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["SessionID"];
+                id: components["parameters"]["SessionIDParameter"];
             };
             cookie?: never;
         };
@@ -2230,7 +2283,7 @@ export interface paths {
             header?: never;
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
             };
             cookie?: never;
         };
@@ -2260,12 +2313,12 @@ export interface paths {
             header?: never;
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
                 /**
                  * @description Id or slug of the team. Anything else is `not_found`.
                  * @example research
                  */
-                team: components["parameters"]["Team"];
+                team: components["parameters"]["TeamParameter"];
             };
             cookie?: never;
         };
@@ -2300,12 +2353,12 @@ export interface paths {
             header?: never;
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
                 /**
                  * @description Id or slug of the team. Anything else is `not_found`.
                  * @example research
                  */
-                team: components["parameters"]["Team"];
+                team: components["parameters"]["TeamParameter"];
             };
             cookie?: never;
         };
@@ -2352,7 +2405,7 @@ export interface paths {
             header?: never;
             path: {
                 /** @description Id of the token. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["TokenID"];
+                id: components["parameters"]["TokenIDParameter"];
             };
             cookie?: never;
         };
@@ -2379,7 +2432,7 @@ export interface paths {
             header?: never;
             path: {
                 /** @description Id of the token. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["TokenID"];
+                id: components["parameters"]["TokenIDParameter"];
             };
             cookie?: never;
         };
@@ -2461,6 +2514,8 @@ export interface paths {
          *     | `agent.updated` | Fields of an agent were changed; `data.previous` has what these were before. |
          *     | `agent.paused` | An agent was paused. |
          *     | `agent.resumed` | A paused agent was resumed. |
+         *     | `agent.held` | An agent gets no work for a while, because its runs fail; `hold` says why and until when. |
+         *     | `agent.hold_released` | The hold of an agent ended, by a run that worked, by its time, or by a person. |
          *     | `agent.retired` | An agent was retired, and its token ended. |
          *     | `agent.token.rotated` | An agent got a new token. |
          *     | `approval.requested` | An agent asks for an approval. |
@@ -2571,7 +2626,7 @@ export interface paths {
             header?: never;
             path: {
                 /** @description Id of the webhook. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["WebhookID"];
+                id: components["parameters"]["WebhookIDParameter"];
             };
             cookie?: never;
         };
@@ -2611,7 +2666,7 @@ export interface paths {
             header?: never;
             path: {
                 /** @description Id of the webhook. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["WebhookID"];
+                id: components["parameters"]["WebhookIDParameter"];
             };
             cookie?: never;
         };
@@ -2636,7 +2691,7 @@ export interface paths {
             header?: never;
             path: {
                 /** @description Id of the webhook. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["WebhookID"];
+                id: components["parameters"]["WebhookIDParameter"];
             };
             cookie?: never;
         };
@@ -2661,7 +2716,7 @@ export interface paths {
             header?: never;
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
             };
             cookie?: never;
         };
@@ -2691,12 +2746,12 @@ export interface paths {
             header?: never;
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
                 /**
                  * @description Id or slug of the workflow. Anything else is `not_found`.
                  * @example newsletter
                  */
-                workflow: components["parameters"]["Workflow"];
+                workflow: components["parameters"]["WorkflowParameter"];
             };
             cookie?: never;
         };
@@ -3007,6 +3062,41 @@ export interface components {
             /** @enum {string} */
             status: "active" | "paused" | "retired";
             /**
+             * @description Why it gets no work for a while: its runs fail. Null: there is no hold. A change of its adapter, `adapterConfig` or
+             *     model ends it, as do `resume` and `release-hold`.
+             */
+            hold: {
+                /**
+                 * @description `repeated_failures`: its last 5 runs or more failed within a minute or without progress, on several issues.
+                 * @example repeated_failures
+                 * @enum {string}
+                 */
+                reason: "repeated_failures" | "authentication_failed" | "rate_limited";
+                /**
+                 * @description The error of the run that caused the hold, `{code, message}`.
+                 * @example {
+                 *       "code": "exit_1",
+                 *       "message": "Invalid API key"
+                 *     }
+                 */
+                error: {
+                    [key: string]: unknown;
+                } | null;
+                /**
+                 * @description How many runs failed.
+                 * @example 5
+                 */
+                runs: number;
+                since: components["schemas"]["Instant"];
+                until: components["schemas"]["Instant"];
+                /**
+                 * @description Whether one run at a time is on trial after `until`, and the hold ends when one works. Otherwise the hold ends
+                 *     at `until`, and is shown until the next run starts.
+                 * @example true
+                 */
+                trial: boolean;
+            } | null;
+            /**
              * @description What it may remember.
              * @example [
              *       "agent",
@@ -3045,15 +3135,47 @@ export interface components {
                 averageTaskUsd: number | null;
                 lastActiveAt: components["schemas"]["OptionalInstant"];
                 /**
-                 * @description Failures of the adapter itself, in a row.
+                 * @description Failures of the adapter itself, rate limits among them, in a row.
                  * @example 0
                  */
                 adapterFailures: number;
             };
             createdAt: components["schemas"]["Instant"];
             updatedAt: components["schemas"]["Instant"];
+            /**
+             * @description How it is to work, in Markdown; empty when there are none. Lists leave it out, and so do events that do not change
+             *     it. It stands in the prompt and the context of its leases.
+             * @example Write short sentences. Run the tests before you finish.
+             */
+            instructions?: string;
             /** @description The token. Shown once in the answers to hire and rotate-token. */
             token?: string;
+        };
+        AgentCheck: {
+            agentId: components["schemas"]["AgentID"];
+            /**
+             * @description Whether all findings are.
+             * @example false
+             */
+            ok: boolean;
+            findings: components["schemas"]["AgentFinding"][];
+        };
+        AgentFinding: {
+            /**
+             * @description What was looked at: `status`, `gateway`, `adapter`, `config`, `processes`, `program`, `version`, `secret`, `unattended`,
+             *     `permissions`, `root`, `workspace`, `tools`, `usage`, `model`, `url`, `gateway-url` or `calls`. There may be others.
+             * @example secret
+             */
+            check: string;
+            /** @example false */
+            ok: boolean;
+            /** @example The company has no secret anthropic. */
+            message: string;
+            /**
+             * @description What to do; empty when `ok` is true.
+             * @example Set it on the server's machine: holdco secret set COMPANY anthropic.
+             */
+            fix: string;
         };
         /**
          * @description US dollars; null when there is no limit.
@@ -3084,6 +3206,7 @@ export interface components {
             memoryScopes?: components["schemas"]["MemoryScopes"];
             budget?: components["schemas"]["AgentBudgetChange"];
             approvalPolicy?: components["schemas"]["ApprovalPolicyChange"];
+            instructions?: components["schemas"]["AgentInstructions"];
         };
         /**
          * @description What to change. Everything else of an agent is read-only.
@@ -3103,6 +3226,7 @@ export interface components {
             memoryScopes?: components["schemas"]["MemoryScopes"];
             budget?: components["schemas"]["AgentBudgetChange"];
             approvalPolicy?: components["schemas"]["ApprovalPolicyChange"];
+            instructions?: components["schemas"]["AgentInstructions"];
         };
         /**
          * @description At most 16 KiB. The variables in `env` of the adapter `process` are texts, or refer to secrets of the company:
@@ -3112,6 +3236,8 @@ export interface components {
             [key: string]: unknown;
         };
         Model: string;
+        /** @description How it is to work, in Markdown; null or blank for none. */
+        AgentInstructions: string | null;
         /** @description One that is given twice counts once. */
         MemoryScopes: ("agent" | "project" | "client" | "company")[];
         ApprovalPolicyChange: {
@@ -3737,6 +3863,21 @@ export interface components {
             /** @example subscription */
             billing: string | null;
             /**
+             * @description Of the program.
+             * @example null
+             */
+            session: string | null;
+            /**
+             * @description Whether a model said so, and it is not counted.
+             * @example false
+             */
+            reported: boolean;
+            /**
+             * @description What the model said; null if it is counted.
+             * @example null
+             */
+            reportedUsd: number | null;
+            /**
              * @description Of the price table, if the amount is that of the tokens; null if it was sent, and of a correction.
              * @example 1
              */
@@ -3907,7 +4048,18 @@ export interface components {
              * @example 0
              */
             uncostedRuns: number;
-            /** @description The agents that are failing, silent or absent. One can be there for several reasons. */
+            /**
+             * @description Agents that get no work after failures. `hold` of an agent says why.
+             * @example 0
+             */
+            heldAgents: number;
+            /**
+             * @description Agents that have had a run since midnight in UTC with a model that has no price, which was charged at the fallback
+             *     price. Of more than 10000 such runs the newest 10000 count.
+             * @example 0
+             */
+            unpricedAgents: number;
+            /** @description The agents that are failing, silent, absent, held or unpriced. One can be there for several reasons. */
             agents: {
                 /** @example agt_01j5ze2c4rfkvadq1c7w3n5x8t */
                 id: string;
@@ -3917,7 +4069,7 @@ export interface components {
                  * @example failing
                  * @enum {string}
                  */
-                reason: "failing" | "silent" | "absent";
+                reason: "failing" | "silent" | "absent" | "held" | "unpriced";
             }[];
         };
         DashboardActivity: {
@@ -4015,6 +4167,17 @@ export interface components {
                  * @example 0
                  */
                 uncostedRuns: number;
+                /**
+                 * @description Agents that get no work after failures. `hold` of an agent says why.
+                 * @example 0
+                 */
+                heldAgents: number;
+                /**
+                 * @description Agents that have had a run since midnight in UTC with a model that has no price, which was charged at the fallback
+                 *     price. Of more than 10000 such runs the newest 10000 count.
+                 * @example 0
+                 */
+                unpricedAgents: number;
             };
             /** @description The last 14 days in UTC, today last. */
             days: {
@@ -4804,9 +4967,9 @@ export interface components {
             blockedBy?: components["schemas"]["IssueBlockers"];
             labels?: components["schemas"]["IssueLabels"];
             budget?: components["schemas"]["IssueBudgetChange"];
-            /** @default 3 */
+            /** @description Default: `3`. */
             maxAttempts?: number;
-            /** @default true */
+            /** @description Default: `true`. */
             requiresReview?: boolean;
             /**
              * Format: date-time
@@ -5019,14 +5182,12 @@ export interface components {
             industryIds?: string[];
             /**
              * @description Whether the key sees the people at leads. With false `contacts` is empty in each lead; its phone and e-mail,
-             *     which are those of the company, are shown.
-             * @default true
+             *     which are those of the company, are shown. Default: `true`.
              */
             contacts?: boolean;
             /**
              * @description Whether the key is a test key: one that reads 1,000 leads which are made up, and always the same, instead of those
-             *     of this instance. Its value begins with `hcp_test_`. This cannot be changed later.
-             * @default false
+             *     of this instance. Its value begins with `hcp_test_`. This cannot be changed later. Default: `false`.
              */
             test?: boolean;
             /**
@@ -5066,10 +5227,7 @@ export interface components {
          *     }
          */
         PartnerRotation: {
-            /**
-             * @description How long the old value stays valid.
-             * @default 86400
-             */
+            /** @description How long the old value stays valid. Default: `86400`. */
             graceSeconds?: number;
         };
         Project: {
@@ -5147,10 +5305,7 @@ export interface components {
          *     }
          */
         ProjectArchiving: {
-            /**
-             * @description Whether its open issues are cancelled.
-             * @default false
-             */
+            /** @description Whether its open issues are cancelled. Default: `false`. */
             cancelOpenIssues?: boolean;
         };
         /** @example run_01j5ze2c4wf6yp1s9d4h8k2tqb */
@@ -5185,6 +5340,11 @@ export interface components {
              * @example true
              */
             costReported: boolean;
+            /**
+             * @description The first model of its charges that has no price, and was charged at the fallback price; null if all have one.
+             * @example null
+             */
+            unpricedModel: string | null;
             tokens: {
                 /**
                  * @description Without cached ones.
@@ -5425,10 +5585,7 @@ export interface components {
          *     }
          */
         TokenRotation: {
-            /**
-             * @description How long the old value stays valid.
-             * @default 0
-             */
+            /** @description How long the old value stays valid. Default: `0`. */
             graceSeconds?: number;
         };
         Whoami: {
@@ -5503,10 +5660,7 @@ export interface components {
              *     It cannot be changed later.
              */
             companyId?: string | null;
-            /**
-             * @description Nothing is sent while it is false.
-             * @default true
-             */
+            /** @description Nothing is sent while it is false. Default: `true`. */
             enabled?: boolean;
             description?: components["schemas"]["WebhookDescription"];
         };
@@ -5544,7 +5698,7 @@ export interface components {
          * @description What happened. More events may come; ignore those that you do not know.
          * @enum {string}
          */
-        EventName: "webhook.test" | "campaign.imported" | "taxonomy.imported" | "lead.imported" | "lead.updated" | "lead.removed" | "lead.suppressed" | "lead.released" | "price.imported" | "price.set" | "price.removed" | "price.fallback" | "store.repaired" | "store.restored" | "backup.completed" | "backup.failed" | "store.pruned" | "agent.hired" | "agent.updated" | "agent.paused" | "agent.resumed" | "agent.retired" | "agent.token.rotated" | "approval.requested" | "approval.approved" | "approval.denied" | "approval.expired" | "approval.commented" | "approval.rule.created" | "approval.rule.deleted" | "company.budget.breach" | "team.budget.breach" | "agent.budget.breach" | "goal.budget.breach" | "project.budget.breach" | "workflow.budget.breach" | "issue.budget.breach" | "team.budget.topup" | "company.created" | "company.updated" | "company.archived" | "company.restored" | "company.deleted" | "cost.adjusted" | "goal.created" | "goal.updated" | "goal.closed" | "import.started" | "import.ended" | "issue.created" | "issue.updated" | "issue.assigned" | "issue.requeued" | "issue.started" | "issue.submitted" | "issue.completed" | "issue.rejected" | "issue.failed" | "issue.cancelled" | "issue.handed_off" | "issue.commented" | "partner.created" | "partner.updated" | "partner.rotated" | "partner.revoked" | "project.created" | "project.updated" | "project.archived" | "secret.created" | "secret.updated" | "secret.rotated" | "secret.removed" | "key.rotated" | "token.signed_in" | "token.signed_out" | "token.login_link" | "team.created" | "team.updated" | "team.deleted" | "token.created" | "token.rotated" | "token.revoked" | "webhook.created" | "webhook.updated" | "webhook.disabled" | "webhook.secret_rotated" | "webhook.deleted" | "webhook.resumed" | "webhook.redelivered" | "workflow.created" | "workflow.updated" | "workflow.deleted";
+        EventName: "webhook.test" | "campaign.imported" | "taxonomy.imported" | "lead.imported" | "lead.updated" | "lead.removed" | "lead.suppressed" | "lead.released" | "price.imported" | "price.set" | "price.removed" | "price.fallback" | "store.repaired" | "store.restored" | "backup.completed" | "backup.failed" | "store.pruned" | "agent.hired" | "agent.updated" | "agent.paused" | "agent.resumed" | "agent.held" | "agent.hold_released" | "agent.retired" | "agent.token.rotated" | "approval.requested" | "approval.approved" | "approval.denied" | "approval.expired" | "approval.commented" | "approval.rule.created" | "approval.rule.deleted" | "company.budget.breach" | "team.budget.breach" | "agent.budget.breach" | "goal.budget.breach" | "project.budget.breach" | "workflow.budget.breach" | "issue.budget.breach" | "team.budget.topup" | "company.created" | "company.updated" | "company.archived" | "company.restored" | "company.deleted" | "cost.adjusted" | "goal.created" | "goal.updated" | "goal.closed" | "import.started" | "import.ended" | "issue.created" | "issue.updated" | "issue.assigned" | "issue.requeued" | "issue.started" | "issue.submitted" | "issue.completed" | "issue.rejected" | "issue.failed" | "issue.cancelled" | "issue.handed_off" | "issue.commented" | "partner.created" | "partner.updated" | "partner.rotated" | "partner.revoked" | "project.created" | "project.updated" | "project.archived" | "secret.created" | "secret.updated" | "secret.rotated" | "secret.removed" | "key.rotated" | "token.signed_in" | "token.signed_out" | "token.login_link" | "team.created" | "team.updated" | "team.deleted" | "token.created" | "token.rotated" | "token.revoked" | "webhook.created" | "webhook.updated" | "webhook.disabled" | "webhook.secret_rotated" | "webhook.deleted" | "webhook.resumed" | "webhook.redelivered" | "workflow.created" | "workflow.updated" | "workflow.deleted";
         /**
          * @description The body of what is posted to a webhook.
          * @example {
@@ -5722,10 +5876,7 @@ export interface components {
             instructions?: string;
             /** @description Id or slug of a team of the company; null for none. */
             team?: string | null;
-            /**
-             * @default none
-             * @enum {string}
-             */
+            /** @description Default: `none`. */
             gate?: "none" | "review" | "approval";
         };
         ActivityEntryList: {
@@ -5746,6 +5897,10 @@ export interface components {
         };
         AgentAnswer: {
             data: components["schemas"]["Agent"];
+            meta: components["schemas"]["Meta"];
+        };
+        AgentCheckAnswer: {
+            data: components["schemas"]["AgentCheck"];
             meta: components["schemas"]["Meta"];
         };
         ApprovalList: {
@@ -6319,7 +6474,7 @@ export interface components {
          */
         IfNoneMatch: string;
         /** @description Id of the entry. Anything that is no such id is `not_found`. */
-        ActivityEntryID: components["schemas"]["ActivityEntryID"];
+        ActivityEntryIDParameter: components["schemas"]["ActivityEntryID"];
         /** @description Only the entries of these categories, separated by commas. */
         ActivityCategory: ("agent" | "approval" | "backup" | "budget" | "campaign" | "company" | "goal" | "import" | "key" | "lead" | "partner" | "project" | "run" | "secret" | "store" | "task" | "taxonomy" | "team" | "token" | "webhook" | "workflow")[];
         /**
@@ -6356,9 +6511,9 @@ export interface components {
          */
         ActivityUntil: string;
         /** @description Id of the agent. Anything that is no such id is `not_found`. */
-        AgentID: components["schemas"]["AgentID"];
+        AgentIDParameter: components["schemas"]["AgentID"];
         /** @description Id of the approval. Anything that is no such id is `not_found`. */
-        ApprovalID: components["schemas"]["ApprovalID"];
+        ApprovalIDParameter: components["schemas"]["ApprovalID"];
         /** @description Id of the rule. Anything that is no such id is `not_found`. */
         ApprovalRuleID: string;
         /**
@@ -6389,7 +6544,7 @@ export interface components {
          */
         ApprovalsUntil: string;
         /** @description Id of the company. Anything that is no such id is `not_found`. */
-        CompanyID: components["schemas"]["CompanyID"];
+        CompanyIDParameter: components["schemas"]["CompanyID"];
         /**
          * @description The start of the range: an instant, or `1h`, `24h`, `7d`, `30d` back from now, or a range of the UTC calendar:
          *     `today`, `yesterday`, `this_week`, `last_week`, `this_month`, `last_month`, `this_quarter`, `last_quarter`. Weeks
@@ -6416,16 +6571,16 @@ export interface components {
         /** @description Only the entries of this kind. */
         CostKind: "llm" | "tools" | "runtimeServices";
         /** @description Id of a delivery to this webhook. Anything else is `not_found`. */
-        DeliveryID: components["schemas"]["DeliveryID"];
+        DeliveryIDParameter: components["schemas"]["DeliveryID"];
         /**
          * @description Id of the goal. Anything else is `not_found`.
          * @example gl_01j5ze2c4pf4rbt0k2q8ydx9wh
          */
         GoalID: string;
         /** @description Id of the import. Anything that is no such id is `not_found`. */
-        ImportID: components["schemas"]["ImportID"];
+        ImportIDParameter: components["schemas"]["ImportID"];
         /** @description Id of the issue. Anything that is no such id is `not_found`. */
-        IssueID: components["schemas"]["IssueID"];
+        IssueIDParameter: components["schemas"]["IssueID"];
         /**
          * @description Only the issues in one of these states, separated by commas.
          * @example [
@@ -6460,7 +6615,7 @@ export interface components {
         /** @description Only the issues with this label. */
         IssueLabel: string;
         /** @description Only the issues of this priority. */
-        IssuePriority: "low" | "normal" | "high" | "urgent";
+        IssuePriorityParameter: "low" | "normal" | "high" | "urgent";
         /**
          * @description Only the issues filed at this instant or later.
          * @example 2026-04-11T00:00:00Z
@@ -6472,35 +6627,35 @@ export interface components {
          */
         IssuesUntil: string;
         /** @description Id of the partner. Anything that is no such id is `not_found`. */
-        PartnerID: components["schemas"]["PartnerID"];
+        PartnerIDParameter: components["schemas"]["PartnerID"];
         /**
          * @description Id of the project. Anything else is `not_found`.
          * @example prj_01j5ze2c4qe7rst8d1b5v9m3fk
          */
         ProjectID: string;
         /** @description Id of the run. Anything that is no such id is `not_found`. */
-        RunID: components["schemas"]["RunID"];
+        RunIDParameter: components["schemas"]["RunID"];
         /**
          * @description Name of the secret. Case counts. Anything else is `not_found`.
          * @example anthropic
          */
-        Secret: string;
+        SecretParameter: string;
         /** @description Id of the session. Anything that is no such id is `not_found`. */
-        SessionID: components["schemas"]["SessionID"];
+        SessionIDParameter: components["schemas"]["SessionID"];
         /**
          * @description Id or slug of the team. Anything else is `not_found`.
          * @example research
          */
-        Team: string;
+        TeamParameter: string;
         /** @description Id of the token. Anything that is no such id is `not_found`. */
-        TokenID: components["schemas"]["TokenID"];
+        TokenIDParameter: components["schemas"]["TokenID"];
         /** @description Id of the webhook. Anything that is no such id is `not_found`. */
-        WebhookID: components["schemas"]["WebhookID"];
+        WebhookIDParameter: components["schemas"]["WebhookID"];
         /**
          * @description Id or slug of the workflow. Anything else is `not_found`.
          * @example newsletter
          */
-        Workflow: string;
+        WorkflowParameter: string;
     };
     requestBodies: never;
     headers: {
@@ -6610,7 +6765,7 @@ export interface operations {
             header?: never;
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
             };
             cookie?: never;
         };
@@ -6652,9 +6807,9 @@ export interface operations {
             };
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
                 /** @description Id of the entry. Anything that is no such id is `not_found`. */
-                entry: components["parameters"]["ActivityEntryID"];
+                entry: components["parameters"]["ActivityEntryIDParameter"];
             };
             cookie?: never;
         };
@@ -6743,7 +6898,7 @@ export interface operations {
             header?: never;
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
             };
             cookie?: never;
         };
@@ -6786,7 +6941,7 @@ export interface operations {
             };
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
             };
             cookie?: never;
         };
@@ -6873,7 +7028,7 @@ export interface operations {
             header?: never;
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
             };
             cookie?: never;
         };
@@ -6909,7 +7064,7 @@ export interface operations {
             header?: never;
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
             };
             cookie?: never;
         };
@@ -7171,7 +7326,7 @@ export interface operations {
             header?: never;
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
             };
             cookie?: never;
         };
@@ -7215,7 +7370,7 @@ export interface operations {
             };
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
             };
             cookie?: never;
         };
@@ -7266,9 +7421,9 @@ export interface operations {
             };
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
                 /** @description Id of the agent. Anything that is no such id is `not_found`. */
-                agent: components["parameters"]["AgentID"];
+                agent: components["parameters"]["AgentIDParameter"];
             };
             cookie?: never;
         };
@@ -7312,9 +7467,9 @@ export interface operations {
             };
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
                 /** @description Id of the agent. Anything that is no such id is `not_found`. */
-                agent: components["parameters"]["AgentID"];
+                agent: components["parameters"]["AgentIDParameter"];
             };
             cookie?: never;
         };
@@ -7372,9 +7527,9 @@ export interface operations {
             };
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
                 /** @description Id of the agent. Anything that is no such id is `not_found`. */
-                agent: components["parameters"]["AgentID"];
+                agent: components["parameters"]["AgentIDParameter"];
             };
             cookie?: never;
         };
@@ -7427,9 +7582,64 @@ export interface operations {
             };
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
                 /** @description Id of the agent. Anything that is no such id is `not_found`. */
-                agent: components["parameters"]["AgentID"];
+                agent: components["parameters"]["AgentIDParameter"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The agent. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "RateLimit-Limit": components["headers"]["RateLimitLimit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimitReset"];
+                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AgentAnswer"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            412: components["responses"]["PreconditionFailed"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    releaseAgentHold: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Names this request, so that it can be repeated safely within 24 hours: visible ASCII characters. The same key
+                 *     with another path or body is `idempotency_conflict` (409). While the first request still runs, a repeat waits for
+                 *     it, and gets its answer, or `unavailable` (503) after some seconds.
+                 * @example 5f0d0a6e-create-acme
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /**
+                 * @description Do it only if the resource still has one of these `ETag`s, or exists (`*`).
+                 * @example "3"
+                 */
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
+            path: {
+                /** @description Id of the company. Anything that is no such id is `not_found`. */
+                id: components["parameters"]["CompanyIDParameter"];
+                /** @description Id of the agent. Anything that is no such id is `not_found`. */
+                agent: components["parameters"]["AgentIDParameter"];
             };
             cookie?: never;
         };
@@ -7482,9 +7692,9 @@ export interface operations {
             };
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
                 /** @description Id of the agent. Anything that is no such id is `not_found`. */
-                agent: components["parameters"]["AgentID"];
+                agent: components["parameters"]["AgentIDParameter"];
             };
             cookie?: never;
         };
@@ -7537,9 +7747,9 @@ export interface operations {
             };
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
                 /** @description Id of the agent. Anything that is no such id is `not_found`. */
-                agent: components["parameters"]["AgentID"];
+                agent: components["parameters"]["AgentIDParameter"];
             };
             cookie?: never;
         };
@@ -7566,6 +7776,44 @@ export interface operations {
             404: components["responses"]["NotFound"];
             409: components["responses"]["Conflict"];
             412: components["responses"]["PreconditionFailed"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    checkAgent: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the company. Anything that is no such id is `not_found`. */
+                id: components["parameters"]["CompanyIDParameter"];
+                /** @description Id of the agent. Anything that is no such id is `not_found`. */
+                agent: components["parameters"]["AgentIDParameter"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What was found. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "RateLimit-Limit": components["headers"]["RateLimitLimit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimitReset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AgentCheckAnswer"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["TooManyRequests"];
@@ -7614,7 +7862,7 @@ export interface operations {
             header?: never;
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
             };
             cookie?: never;
         };
@@ -7656,9 +7904,9 @@ export interface operations {
             };
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
                 /** @description Id of the approval. Anything that is no such id is `not_found`. */
-                approval: components["parameters"]["ApprovalID"];
+                approval: components["parameters"]["ApprovalIDParameter"];
             };
             cookie?: never;
         };
@@ -7709,9 +7957,9 @@ export interface operations {
             };
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
                 /** @description Id of the approval. Anything that is no such id is `not_found`. */
-                approval: components["parameters"]["ApprovalID"];
+                approval: components["parameters"]["ApprovalIDParameter"];
             };
             cookie?: never;
         };
@@ -7769,9 +8017,9 @@ export interface operations {
             };
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
                 /** @description Id of the approval. Anything that is no such id is `not_found`. */
-                approval: components["parameters"]["ApprovalID"];
+                approval: components["parameters"]["ApprovalIDParameter"];
             };
             cookie?: never;
         };
@@ -7829,9 +8077,9 @@ export interface operations {
             };
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
                 /** @description Id of the approval. Anything that is no such id is `not_found`. */
-                approval: components["parameters"]["ApprovalID"];
+                approval: components["parameters"]["ApprovalIDParameter"];
             };
             cookie?: never;
         };
@@ -7884,9 +8132,9 @@ export interface operations {
             };
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
                 /** @description Id of the approval. Anything that is no such id is `not_found`. */
-                approval: components["parameters"]["ApprovalID"];
+                approval: components["parameters"]["ApprovalIDParameter"];
             };
             cookie?: never;
         };
@@ -7938,7 +8186,7 @@ export interface operations {
             header?: never;
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
             };
             cookie?: never;
         };
@@ -7982,7 +8230,7 @@ export interface operations {
             };
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
             };
             cookie?: never;
         };
@@ -8033,7 +8281,7 @@ export interface operations {
             };
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
                 /** @description Id of the rule. Anything that is no such id is `not_found`. */
                 rule: components["parameters"]["ApprovalRuleID"];
             };
@@ -8079,7 +8327,7 @@ export interface operations {
             };
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
                 /** @description Id of the rule. Anything that is no such id is `not_found`. */
                 rule: components["parameters"]["ApprovalRuleID"];
             };
@@ -8162,7 +8410,7 @@ export interface operations {
             header?: never;
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
             };
             cookie?: never;
         };
@@ -8206,7 +8454,7 @@ export interface operations {
             };
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
             };
             cookie?: never;
         };
@@ -8365,7 +8613,7 @@ export interface operations {
             };
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
             };
             cookie?: never;
         };
@@ -8409,7 +8657,7 @@ export interface operations {
             };
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
             };
             cookie?: never;
         };
@@ -8467,7 +8715,7 @@ export interface operations {
             };
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
             };
             cookie?: never;
         };
@@ -8525,7 +8773,7 @@ export interface operations {
             };
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
             };
             cookie?: never;
         };
@@ -8578,7 +8826,7 @@ export interface operations {
             };
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
             };
             cookie?: never;
         };
@@ -8632,7 +8880,7 @@ export interface operations {
             header?: never;
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
             };
             cookie?: never;
         };
@@ -8688,12 +8936,12 @@ export interface operations {
             };
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
                 /**
                  * @description Id or slug of the team. Anything else is `not_found`.
                  * @example research
                  */
-                team: components["parameters"]["Team"];
+                team: components["parameters"]["TeamParameter"];
             };
             cookie?: never;
         };
@@ -8751,9 +8999,9 @@ export interface operations {
             };
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
                 /** @description Id of the agent. Anything that is no such id is `not_found`. */
-                agent: components["parameters"]["AgentID"];
+                agent: components["parameters"]["AgentIDParameter"];
             };
             cookie?: never;
         };
@@ -8811,7 +9059,7 @@ export interface operations {
             };
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
                 /**
                  * @description Id of the project. Anything else is `not_found`.
                  * @example prj_01j5ze2c4qe7rst8d1b5v9m3fk
@@ -8874,9 +9122,9 @@ export interface operations {
             };
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
                 /** @description Id of the issue. Anything that is no such id is `not_found`. */
-                issue: components["parameters"]["IssueID"];
+                issue: components["parameters"]["IssueIDParameter"];
             };
             cookie?: never;
         };
@@ -8920,9 +9168,9 @@ export interface operations {
             };
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
                 /** @description Id of the run. Anything that is no such id is `not_found`. */
-                run: components["parameters"]["RunID"];
+                run: components["parameters"]["RunIDParameter"];
             };
             cookie?: never;
         };
@@ -8960,7 +9208,7 @@ export interface operations {
             header?: never;
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
             };
             cookie?: never;
         };
@@ -9029,7 +9277,7 @@ export interface operations {
             header?: never;
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
             };
             cookie?: never;
         };
@@ -9095,7 +9343,7 @@ export interface operations {
             header?: never;
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
             };
             cookie?: never;
         };
@@ -9140,7 +9388,7 @@ export interface operations {
             };
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
             };
             cookie?: never;
         };
@@ -9226,7 +9474,7 @@ export interface operations {
             header?: never;
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
             };
             cookie?: never;
         };
@@ -9262,7 +9510,7 @@ export interface operations {
             header?: never;
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
             };
             cookie?: never;
         };
@@ -9298,7 +9546,7 @@ export interface operations {
             header?: never;
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
             };
             cookie?: never;
         };
@@ -9334,7 +9582,7 @@ export interface operations {
             header?: never;
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
             };
             cookie?: never;
         };
@@ -9370,7 +9618,7 @@ export interface operations {
             header?: never;
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
             };
             cookie?: never;
         };
@@ -9406,7 +9654,7 @@ export interface operations {
             header?: never;
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
             };
             cookie?: never;
         };
@@ -9452,7 +9700,7 @@ export interface operations {
             header?: never;
             path: {
                 /** @description Id of the webhook. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["WebhookID"];
+                id: components["parameters"]["WebhookIDParameter"];
             };
             cookie?: never;
         };
@@ -9494,9 +9742,9 @@ export interface operations {
             };
             path: {
                 /** @description Id of the webhook. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["WebhookID"];
+                id: components["parameters"]["WebhookIDParameter"];
                 /** @description Id of a delivery to this webhook. Anything else is `not_found`. */
-                deliveryId: components["parameters"]["DeliveryID"];
+                deliveryId: components["parameters"]["DeliveryIDParameter"];
             };
             cookie?: never;
         };
@@ -9542,9 +9790,9 @@ export interface operations {
             };
             path: {
                 /** @description Id of the webhook. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["WebhookID"];
+                id: components["parameters"]["WebhookIDParameter"];
                 /** @description Id of a delivery to this webhook. Anything else is `not_found`. */
-                deliveryId: components["parameters"]["DeliveryID"];
+                deliveryId: components["parameters"]["DeliveryIDParameter"];
             };
             cookie?: never;
         };
@@ -9605,7 +9853,7 @@ export interface operations {
             header?: never;
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
             };
             cookie?: never;
         };
@@ -9649,7 +9897,7 @@ export interface operations {
             };
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
             };
             cookie?: never;
         };
@@ -9700,7 +9948,7 @@ export interface operations {
             };
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
                 /**
                  * @description Id of the goal. Anything else is `not_found`.
                  * @example gl_01j5ze2c4pf4rbt0k2q8ydx9wh
@@ -9749,7 +9997,7 @@ export interface operations {
             };
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
                 /**
                  * @description Id of the goal. Anything else is `not_found`.
                  * @example gl_01j5ze2c4pf4rbt0k2q8ydx9wh
@@ -9812,7 +10060,7 @@ export interface operations {
             };
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
                 /**
                  * @description Id of the goal. Anything else is `not_found`.
                  * @example gl_01j5ze2c4pf4rbt0k2q8ydx9wh
@@ -9987,7 +10235,7 @@ export interface operations {
             };
             path: {
                 /** @description Id of the import. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["ImportID"];
+                id: components["parameters"]["ImportIDParameter"];
             };
             cookie?: never;
         };
@@ -10033,7 +10281,7 @@ export interface operations {
             header?: never;
             path: {
                 /** @description Id of the import. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["ImportID"];
+                id: components["parameters"]["ImportIDParameter"];
             };
             cookie?: never;
         };
@@ -10131,7 +10379,7 @@ export interface operations {
                 /** @description Only the issues with this label. */
                 label?: components["parameters"]["IssueLabel"];
                 /** @description Only the issues of this priority. */
-                priority?: components["parameters"]["IssuePriority"];
+                priority?: components["parameters"]["IssuePriorityParameter"];
                 /**
                  * @description Only those that have all of these words, in the texts that the description of the operation names: in any order,
                  *     without regard to case, and within longer words too. `i` finds `İ` and `ı`; `e` does not find `é`. 2 to 200
@@ -10166,7 +10414,7 @@ export interface operations {
             header?: never;
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
             };
             cookie?: never;
         };
@@ -10210,7 +10458,7 @@ export interface operations {
             };
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
             };
             cookie?: never;
         };
@@ -10286,7 +10534,7 @@ export interface operations {
                 /** @description Only the issues with this label. */
                 label?: components["parameters"]["IssueLabel"];
                 /** @description Only the issues of this priority. */
-                priority?: components["parameters"]["IssuePriority"];
+                priority?: components["parameters"]["IssuePriorityParameter"];
                 /**
                  * @description Only those that have all of these words, in the texts that the description of the operation names: in any order,
                  *     without regard to case, and within longer words too. `i` finds `İ` and `ı`; `e` does not find `é`. 2 to 200
@@ -10309,7 +10557,7 @@ export interface operations {
             header?: never;
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
             };
             cookie?: never;
         };
@@ -10353,7 +10601,7 @@ export interface operations {
             };
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
             };
             cookie?: never;
         };
@@ -10402,9 +10650,9 @@ export interface operations {
             };
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
                 /** @description Id of the issue. Anything that is no such id is `not_found`. */
-                issue: components["parameters"]["IssueID"];
+                issue: components["parameters"]["IssueIDParameter"];
             };
             cookie?: never;
         };
@@ -10448,9 +10696,9 @@ export interface operations {
             };
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
                 /** @description Id of the issue. Anything that is no such id is `not_found`. */
-                issue: components["parameters"]["IssueID"];
+                issue: components["parameters"]["IssueIDParameter"];
             };
             cookie?: never;
         };
@@ -10508,9 +10756,9 @@ export interface operations {
             };
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
                 /** @description Id of the issue. Anything that is no such id is `not_found`. */
-                issue: components["parameters"]["IssueID"];
+                issue: components["parameters"]["IssueIDParameter"];
             };
             cookie?: never;
         };
@@ -10568,9 +10816,9 @@ export interface operations {
             };
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
                 /** @description Id of the issue. Anything that is no such id is `not_found`. */
-                issue: components["parameters"]["IssueID"];
+                issue: components["parameters"]["IssueIDParameter"];
             };
             cookie?: never;
         };
@@ -10623,9 +10871,9 @@ export interface operations {
             };
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
                 /** @description Id of the issue. Anything that is no such id is `not_found`. */
-                issue: components["parameters"]["IssueID"];
+                issue: components["parameters"]["IssueIDParameter"];
             };
             cookie?: never;
         };
@@ -10683,9 +10931,9 @@ export interface operations {
             };
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
                 /** @description Id of the issue. Anything that is no such id is `not_found`. */
-                issue: components["parameters"]["IssueID"];
+                issue: components["parameters"]["IssueIDParameter"];
             };
             cookie?: never;
         };
@@ -10738,9 +10986,9 @@ export interface operations {
             };
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
                 /** @description Id of the issue. Anything that is no such id is `not_found`. */
-                issue: components["parameters"]["IssueID"];
+                issue: components["parameters"]["IssueIDParameter"];
             };
             cookie?: never;
         };
@@ -10798,9 +11046,9 @@ export interface operations {
             };
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
                 /** @description Id of the issue. Anything that is no such id is `not_found`. */
-                issue: components["parameters"]["IssueID"];
+                issue: components["parameters"]["IssueIDParameter"];
             };
             cookie?: never;
         };
@@ -10858,9 +11106,9 @@ export interface operations {
             };
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
                 /** @description Id of the issue. Anything that is no such id is `not_found`. */
-                issue: components["parameters"]["IssueID"];
+                issue: components["parameters"]["IssueIDParameter"];
             };
             cookie?: never;
         };
@@ -10909,9 +11157,9 @@ export interface operations {
             header?: never;
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
                 /** @description Id of the issue. Anything that is no such id is `not_found`. */
-                issue: components["parameters"]["IssueID"];
+                issue: components["parameters"]["IssueIDParameter"];
             };
             cookie?: never;
         };
@@ -10955,9 +11203,9 @@ export interface operations {
             };
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
                 /** @description Id of the issue. Anything that is no such id is `not_found`. */
-                issue: components["parameters"]["IssueID"];
+                issue: components["parameters"]["IssueIDParameter"];
             };
             cookie?: never;
         };
@@ -11095,7 +11343,7 @@ export interface operations {
             };
             path: {
                 /** @description Id of the partner. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["PartnerID"];
+                id: components["parameters"]["PartnerIDParameter"];
             };
             cookie?: never;
         };
@@ -11139,7 +11387,7 @@ export interface operations {
             };
             path: {
                 /** @description Id of the partner. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["PartnerID"];
+                id: components["parameters"]["PartnerIDParameter"];
             };
             cookie?: never;
         };
@@ -11183,7 +11431,7 @@ export interface operations {
             };
             path: {
                 /** @description Id of the partner. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["PartnerID"];
+                id: components["parameters"]["PartnerIDParameter"];
             };
             cookie?: never;
         };
@@ -11241,7 +11489,7 @@ export interface operations {
             };
             path: {
                 /** @description Id of the partner. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["PartnerID"];
+                id: components["parameters"]["PartnerIDParameter"];
             };
             cookie?: never;
         };
@@ -11311,7 +11559,7 @@ export interface operations {
             header?: never;
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
             };
             cookie?: never;
         };
@@ -11355,7 +11603,7 @@ export interface operations {
             };
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
             };
             cookie?: never;
         };
@@ -11406,7 +11654,7 @@ export interface operations {
             };
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
                 /**
                  * @description Id of the project. Anything else is `not_found`.
                  * @example prj_01j5ze2c4qe7rst8d1b5v9m3fk
@@ -11455,7 +11703,7 @@ export interface operations {
             };
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
                 /**
                  * @description Id of the project. Anything else is `not_found`.
                  * @example prj_01j5ze2c4qe7rst8d1b5v9m3fk
@@ -11518,7 +11766,7 @@ export interface operations {
             };
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
                 /**
                  * @description Id of the project. Anything else is `not_found`.
                  * @example prj_01j5ze2c4qe7rst8d1b5v9m3fk
@@ -11576,9 +11824,9 @@ export interface operations {
             header?: never;
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
                 /** @description Id of the issue. Anything that is no such id is `not_found`. */
-                issue: components["parameters"]["IssueID"];
+                issue: components["parameters"]["IssueIDParameter"];
             };
             cookie?: never;
         };
@@ -11620,11 +11868,11 @@ export interface operations {
             };
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
                 /** @description Id of the issue. Anything that is no such id is `not_found`. */
-                issue: components["parameters"]["IssueID"];
+                issue: components["parameters"]["IssueIDParameter"];
                 /** @description Id of the run. Anything that is no such id is `not_found`. */
-                run: components["parameters"]["RunID"];
+                run: components["parameters"]["RunIDParameter"];
             };
             cookie?: never;
         };
@@ -11665,11 +11913,11 @@ export interface operations {
             header?: never;
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
                 /** @description Id of the issue. Anything that is no such id is `not_found`. */
-                issue: components["parameters"]["IssueID"];
+                issue: components["parameters"]["IssueIDParameter"];
                 /** @description Id of the run. Anything that is no such id is `not_found`. */
-                run: components["parameters"]["RunID"];
+                run: components["parameters"]["RunIDParameter"];
             };
             cookie?: never;
         };
@@ -11740,7 +11988,7 @@ export interface operations {
             header?: never;
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
             };
             cookie?: never;
         };
@@ -11782,12 +12030,12 @@ export interface operations {
             };
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
                 /**
                  * @description Name of the secret. Case counts. Anything else is `not_found`.
                  * @example anthropic
                  */
-                secret: components["parameters"]["Secret"];
+                secret: components["parameters"]["SecretParameter"];
             };
             cookie?: never;
         };
@@ -11939,7 +12187,7 @@ export interface operations {
             header?: never;
             path: {
                 /** @description Id of the session. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["SessionID"];
+                id: components["parameters"]["SessionIDParameter"];
             };
             cookie?: never;
         };
@@ -11984,7 +12232,7 @@ export interface operations {
             header?: never;
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
             };
             cookie?: never;
         };
@@ -12028,7 +12276,7 @@ export interface operations {
             };
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
             };
             cookie?: never;
         };
@@ -12079,12 +12327,12 @@ export interface operations {
             };
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
                 /**
                  * @description Id or slug of the team. Anything else is `not_found`.
                  * @example research
                  */
-                team: components["parameters"]["Team"];
+                team: components["parameters"]["TeamParameter"];
             };
             cookie?: never;
         };
@@ -12128,12 +12376,12 @@ export interface operations {
             };
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
                 /**
                  * @description Id or slug of the team. Anything else is `not_found`.
                  * @example research
                  */
-                team: components["parameters"]["Team"];
+                team: components["parameters"]["TeamParameter"];
             };
             cookie?: never;
         };
@@ -12178,12 +12426,12 @@ export interface operations {
             };
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
                 /**
                  * @description Id or slug of the team. Anything else is `not_found`.
                  * @example research
                  */
-                team: components["parameters"]["Team"];
+                team: components["parameters"]["TeamParameter"];
             };
             cookie?: never;
         };
@@ -12236,12 +12484,12 @@ export interface operations {
             header?: never;
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
                 /**
                  * @description Id or slug of the team. Anything else is `not_found`.
                  * @example research
                  */
-                team: components["parameters"]["Team"];
+                team: components["parameters"]["TeamParameter"];
             };
             cookie?: never;
         };
@@ -12372,7 +12620,7 @@ export interface operations {
             };
             path: {
                 /** @description Id of the token. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["TokenID"];
+                id: components["parameters"]["TokenIDParameter"];
             };
             cookie?: never;
         };
@@ -12416,7 +12664,7 @@ export interface operations {
             };
             path: {
                 /** @description Id of the token. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["TokenID"];
+                id: components["parameters"]["TokenIDParameter"];
             };
             cookie?: never;
         };
@@ -12467,7 +12715,7 @@ export interface operations {
             };
             path: {
                 /** @description Id of the token. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["TokenID"];
+                id: components["parameters"]["TokenIDParameter"];
             };
             cookie?: never;
         };
@@ -12638,7 +12886,7 @@ export interface operations {
             };
             path: {
                 /** @description Id of the webhook. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["WebhookID"];
+                id: components["parameters"]["WebhookIDParameter"];
             };
             cookie?: never;
         };
@@ -12682,7 +12930,7 @@ export interface operations {
             };
             path: {
                 /** @description Id of the webhook. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["WebhookID"];
+                id: components["parameters"]["WebhookIDParameter"];
             };
             cookie?: never;
         };
@@ -12726,7 +12974,7 @@ export interface operations {
             };
             path: {
                 /** @description Id of the webhook. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["WebhookID"];
+                id: components["parameters"]["WebhookIDParameter"];
             };
             cookie?: never;
         };
@@ -12779,7 +13027,7 @@ export interface operations {
             };
             path: {
                 /** @description Id of the webhook. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["WebhookID"];
+                id: components["parameters"]["WebhookIDParameter"];
             };
             cookie?: never;
         };
@@ -12830,7 +13078,7 @@ export interface operations {
             };
             path: {
                 /** @description Id of the webhook. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["WebhookID"];
+                id: components["parameters"]["WebhookIDParameter"];
             };
             cookie?: never;
         };
@@ -12878,7 +13126,7 @@ export interface operations {
             header?: never;
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
             };
             cookie?: never;
         };
@@ -12922,7 +13170,7 @@ export interface operations {
             };
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
             };
             cookie?: never;
         };
@@ -12973,12 +13221,12 @@ export interface operations {
             };
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
                 /**
                  * @description Id or slug of the workflow. Anything else is `not_found`.
                  * @example newsletter
                  */
-                workflow: components["parameters"]["Workflow"];
+                workflow: components["parameters"]["WorkflowParameter"];
             };
             cookie?: never;
         };
@@ -13022,12 +13270,12 @@ export interface operations {
             };
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
                 /**
                  * @description Id or slug of the workflow. Anything else is `not_found`.
                  * @example newsletter
                  */
-                workflow: components["parameters"]["Workflow"];
+                workflow: components["parameters"]["WorkflowParameter"];
             };
             cookie?: never;
         };
@@ -13072,12 +13320,12 @@ export interface operations {
             };
             path: {
                 /** @description Id of the company. Anything that is no such id is `not_found`. */
-                id: components["parameters"]["CompanyID"];
+                id: components["parameters"]["CompanyIDParameter"];
                 /**
                  * @description Id or slug of the workflow. Anything else is `not_found`.
                  * @example newsletter
                  */
-                workflow: components["parameters"]["Workflow"];
+                workflow: components["parameters"]["WorkflowParameter"];
             };
             cookie?: never;
         };

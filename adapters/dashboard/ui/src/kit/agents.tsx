@@ -13,6 +13,14 @@ const moods: Record<Agent["status"], Mood> = { active: "good", paused: "warning"
 
 export const AgentState = ({ of }: { of: Agent["status"] }) => <Pill mood={moods[of]}>{words.agents.states[of]}</Pill>
 
+export type Hold = NonNullable<Agent["hold"]>
+
+// holdOf is the hold of the agent. That of a rate limit that is over has ended, though the agent has not claimed since.
+export const holdOf = ({ hold }: Agent): Hold | undefined =>
+  hold && (hold.trial || Date.parse(hold.until) > Date.now()) ? hold : undefined
+
+export const HoldState = ({ of }: { of: Agent }) => holdOf(of) && <Pill mood="bad">{words.agents.held}</Pill>
+
 // useAgent reads an agent; one that is not to be read is known if a page has read it.
 export const useAgent = (id: string, agent: string, isRead = true) =>
   useQuery({

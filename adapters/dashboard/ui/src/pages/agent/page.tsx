@@ -3,7 +3,7 @@ import { Link, useParams, useSearch } from "@tanstack/react-router"
 import { useMemo } from "react"
 import { api, ask, type Schemas } from "../../api/client"
 import { asApiError } from "../../api/errors"
-import { type Agent as AgentData, AgentState, useAgent, useAgentMoves } from "../../kit/agents"
+import { type Agent as AgentData, AgentState, HoldState, holdOf, useAgent, useAgentMoves } from "../../kit/agents"
 import { ApprovalState } from "../../kit/approval"
 import { SpendChart } from "../../kit/chart"
 import { type Company, InCompany, named, useTeams } from "../../kit/company"
@@ -12,6 +12,7 @@ import { count, dollars, lasted } from "../../kit/format"
 import { Clip, IssueLink } from "../../kit/page"
 import { Actions, Empty, Failure, type Mood, Pill, Table, Time } from "../../kit/parts"
 import { words } from "../../words/en"
+import { Hold } from "./hold"
 import { Settings } from "./settings"
 
 export const Agent = () => <InCompany>{(company) => <Page company={company} />}</InCompany>
@@ -35,6 +36,7 @@ function Page({ company }: { company: Company }) {
     )
   }
   const { agent, etag } = query.data
+  const hold = holdOf(agent)
   // What one can undo, or do often, is a button; the rest is behind the menu.
   const all = moves(agent, etag)
   const first = all.find((m) => m.what === "pause" || m.what === "resume")
@@ -51,6 +53,7 @@ function Page({ company }: { company: Company }) {
           <h1>{agent.name}</h1>
           <div className="row">
             <AgentState of={agent.status} />
+            <HoldState of={agent} />
             <span className="muted">{agent.role}</span>
             <span className="muted">{`· ${teamName(agent.teamId)}`}</span>
             {agent.model && <span className="muted">{`· ${agent.model}`}</span>}
@@ -74,6 +77,7 @@ function Page({ company }: { company: Company }) {
         </Link>
       </nav>
       <Failure error={query.error} retry={query.refetch} />
+      {hold && <Hold company={company} agent={agent} hold={hold} />}
       {tab === "settings" ? (
         <Settings company={company} agent={agent} etag={etag} again={query.refetch} />
       ) : (

@@ -25,7 +25,14 @@ const editable = (a: Agent) => ({
   budget: { ...a.budget },
   approvalPolicy: { requires: a.approvalPolicy.requires },
   memoryScopes: a.memoryScopes,
+  instructions: a.instructions ?? "",
 })
+
+// prose is a field of several lines. It is what it was before unless somebody typed: a field shows other ends of lines, and a form trims.
+function prose(data: FormData, name: string, before: string) {
+  const typed = text(data, name)
+  return typed === before.replace(/\r\n?/g, "\n").trim() ? before : typed
+}
 
 export function Settings({ company, agent, etag, again }: SettingsProps) {
   const path = { id: company.id, agent: agent.id }
@@ -49,6 +56,7 @@ export function Settings({ company, agent, etag, again }: SettingsProps) {
           .filter(Boolean),
       },
       memoryScopes: data.getAll("memoryScopes").map(String),
+      instructions: prose(data, "instructions", of.instructions ?? ""),
     })
   const line = (
     error: unknown,
@@ -97,6 +105,22 @@ export function Settings({ company, agent, etag, again }: SettingsProps) {
               {line(error, words.agents.name, "name", of.name)}
               {line(error, words.agents.role, "role", of.role)}
               {line(error, words.agents.model, "model", of.model)}
+              <Field
+                label={words.agent.instructions}
+                name="instructions"
+                help={words.agent.instructionsHelp}
+                error={error}
+              >
+                {(field) => (
+                  <textarea
+                    {...field}
+                    className="input"
+                    rows={10}
+                    defaultValue={of.instructions ?? ""}
+                    readOnly={!mayWrite}
+                  />
+                )}
+              </Field>
               {line(error, words.agents.daily, "dailyUsd", of.budget.dailyUsd, decimal, "budget.dailyUsd")}
               {line(error, words.agents.perTask, "perTaskUsd", of.budget.perTaskUsd, decimal, "budget.perTaskUsd")}
               {line(error, words.agents.adapter, "adapter", of.adapter)}

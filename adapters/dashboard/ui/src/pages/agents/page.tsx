@@ -1,7 +1,7 @@
 import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router"
 import { useState } from "react"
 import { api, ask } from "../../api/client"
-import { type Agent, AgentState, useAgentMoves } from "../../kit/agents"
+import { type Agent, AgentState, HoldState, useAgentMoves } from "../../kit/agents"
 import { type Company, InCompany, named, useAgents, useTeams } from "../../kit/company"
 import { Money } from "../../kit/figures"
 import { count } from "../../kit/format"
@@ -156,7 +156,14 @@ function List({ company, hire, moves }: ViewProps) {
                   </Link>
                 ),
               },
-              { head: words.agents.state, cell: (a) => <AgentState of={a.status} /> },
+              {
+                head: words.agents.state,
+                cell: (a) => (
+                  <>
+                    <AgentState of={a.status} /> <HoldState of={a} />
+                  </>
+                ),
+              },
               { head: words.agents.team, cell: (a) => <Clip>{teamName(a.teamId)}</Clip> },
               { head: words.agents.model, minor: true, cell: (a) => <Clip>{a.model ?? words.figures.none}</Clip> },
               { head: words.agents.adapter, minor: true, cell: (a) => a.adapter },

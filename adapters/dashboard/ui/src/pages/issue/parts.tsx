@@ -161,6 +161,9 @@ export function Runs({ company, issue, name }: NamedProps) {
                 : [words.issue.lease, <Time key="lease" at={run.leaseExpiresAt} />],
               [words.issue.tokens, words.issue.tokensOf(run.tokens.input, run.tokens.output)],
               [words.issue.cost, run.costReported ? dollars(run.costUsd, 6) : words.issue.unreported],
+              ...(run.unpricedModel
+                ? [[words.issue.unpriced, words.issue.unpricedNote(run.unpricedModel)] as [string, React.ReactNode]]
+                : []),
               ...(run.error
                 ? [[words.issue.error, <Tree key="error" of={run.error} />] as [string, React.ReactNode]]
                 : []),

@@ -42,8 +42,21 @@ export const agent = {
   goneText: (id: string) => `${id} is no agent of this company.`,
   requires: "Actions that need an approval",
   requiresHelp: "One in a line. Holdco itself refuses issue.create and issue.complete without one.",
+  instructions: "Instructions",
+  instructionsHelp:
+    "How it is to work, in Markdown. They stand in its prompt, and as AGENTS.md and CLAUDE.md in new workspaces.",
   memory: "Memory",
   memoryScopes: { agent: "Its own", project: "Of the project", client: "Of the client", company: "Of the company" },
   id: "Id",
+  hold: "On hold",
+  holdReasons: {
+    repeated_failures: (runs: number) => `Its last ${runs} runs failed quickly.`,
+    authentication_failed: () => "Its credentials are missing or invalid.",
+    rate_limited: () => "It has reached a rate limit.",
+  },
+  holdTrial: "Its next run is a trial: if that does not fail, the hold ends.",
+  holdTrialAt: "The trial can start",
+  holdEnds: "It gets no work until the limit ends,",
+  releaseHold: "Release hold",
   retired: "It is retired: nothing of it changes any more.",
 }

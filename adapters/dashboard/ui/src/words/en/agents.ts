@@ -12,6 +12,7 @@ export const agents = {
   model: "Model",
   state: "State",
   states: { active: "Active", paused: "Paused", retired: "Retired" },
+  held: "On hold",
   ended: "Done · failed",
   endedOf: (done: string, failed: string) => `${done} · ${failed}`,
   average: "Average cost",

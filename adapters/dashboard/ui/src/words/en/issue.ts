@@ -31,6 +31,8 @@ export const issue = {
   tokens: "Tokens",
   tokensOf: (input: number, output: number) => `${input} in, ${output} out`,
   unreported: "Not reported",
+  unpriced: "Model without a price",
+  unpricedNote: (model: string) => `${model}: charged at the fallback price`,
   lease: "Lease ends",
   started: "Started",
   ended: "Ended",

@@ -20,6 +20,8 @@ export const overview = {
     failing: "its last three runs failed",
     silent: "has a lease, and does not call",
     absent: "has work, and has not called for 15 minutes",
+    held: "is on hold after failures",
+    unpriced: "used a model without a price today",
   },
   well: "All agents are well.",
   days: "Issues done and failed per day, the last 14 days",

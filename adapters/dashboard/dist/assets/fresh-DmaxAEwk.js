@@ -1,0 +1,1 @@
+import{in as e,lt as t,rn as n,sn as r}from"./parts-CizxxYIn.js";import{o as i}from"./index-D3Ij4AC6.js";var a=r(e(),1),o=n();function s({cid:e,list:n,onShow:r}){let s=(0,a.useSyncExternalStore)(i.watch,()=>i.of(e,n));return s?(0,o.jsx)(`button`,{type:`button`,className:`button`,onClick:()=>{i.clear(e,n),r()},children:t.shell.fresh(s)}):null}export{s as t};
